@@ -1,0 +1,1 @@
+"""What happens to a document: load, chunk, extract, write, resolve, embed, retrieve, cite."""

@@ -1,0 +1,148 @@
+"""Errors by who must act on them: wait and try again, give the file up, or fix the installation.
+
+    PipelineError
+    ├── TransientError            the same work may succeed later; never burns an attempt
+    │   ├── LeaseLost             a newer epoch owns the graph; what was written since is nothing
+    │   ├── GraphUnavailable      the graph server is down, loading, or too busy
+    │   ├── ArtifactMissing       a stage's result is gone; the stage that makes it must run again
+    │   ├── ArtifactsUnavailable  the artifact store cannot be read or written: full, read-only, unmounted
+    │   └── WriteIncomplete       what is stored is less than what was sent
+    └── PermanentError            trying again with the same input gives the same answer
+        ├── LoadError             the file cannot be read as text; `code` says why
+        ├── GraphMissing          the graph was never prepared, or has been deleted
+        ├── GraphRejected         the graph server refused the query itself
+        ├── OntologyError         an ontology file contradicts itself
+        ├── ModelUnavailable      a model or its data is not installed
+        ├── ModelOutputInvalid    a model's answer is not what its port promises
+        ├── EmbedderMismatch      the graph was built with another embedder
+        ├── EmbeddingInvalid      an embedder's vectors have the wrong shape, are not finite, or are zero
+        └── QueryInvalid          a question or a draft that cannot be worked on
+
+Every error passes its arguments positionally to `Exception`, so that it survives pickling.
+"""
+
+from enum import StrEnum
+
+
+class LoadCode(StrEnum):
+    """Why a file brought no text, as a closed set that reports and retries rely on."""
+
+    EMPTY_DOCUMENT = "empty_document"
+    """No bytes, no pages, or only white space."""
+    NO_TEXT_LAYER = "no_text_layer"
+    """A PDF of pictures: pages, but hardly a character."""
+    PASSWORD_REQUIRED = "password_required"
+    """Encrypted, and the empty password does not open it."""
+    CORRUPT = "corrupt"
+    """Of the right kind, but damaged beyond reading."""
+    NOT_THIS_FORMAT = "not_this_format"
+    """The bytes are of another kind than the name says."""
+    UNSUPPORTED_FORMAT = "unsupported_format"
+    """A kind of file that no reader takes."""
+    ENCODING_UNKNOWN = "encoding_unknown"
+    """Text in an encoding that cannot be told."""
+    TOO_LARGE = "too_large"
+    """Larger than the configured limit."""
+    LIMIT_EXCEEDED = "limit_exceeded"
+    """Reading it would take more memory, output or work than the limits allow."""
+    MISSING = "missing"
+    """Listed, but gone when it was opened."""
+    UNREADABLE = "unreadable"
+    """The operating system refuses to open or read it."""
+    OUTSIDE_ROOT = "outside_root"
+    """A path or link that leaves the files root."""
+    NOT_A_FILE = "not_a_file"
+    """A folder, pipe, socket or device."""
+    MISSING_DEPENDENCY = "missing_dependency"
+    """A decoder that the file needs is not installed."""
+
+
+# Nothing is wrong with these files: they just hold no text for a graph.
+SKIP_CODES = frozenset({LoadCode.EMPTY_DOCUMENT, LoadCode.NO_TEXT_LAYER, LoadCode.UNSUPPORTED_FORMAT})
+
+
+class PipelineError(Exception):
+    """Base of all errors that the pipeline raises on purpose."""
+
+
+class TransientError(PipelineError):
+    """The same work may succeed later."""
+
+
+class PermanentError(PipelineError):
+    """Trying again with the same input gives the same answer."""
+
+    @property
+    def code(self) -> str:
+        """A stable word for reports: the class name in snake case, unless a leaf says more."""
+        return "".join("_" + c.lower() if c.isupper() else c for c in type(self).__name__).lstrip("_")
+
+
+class LeaseLost(TransientError):
+    """A newer epoch owns the graph: nothing of this query was written."""
+
+
+class GraphUnavailable(TransientError):
+    """The graph server is unreachable, loading, or refuses for load."""
+
+
+class ArtifactMissing(TransientError):
+    """A stage's stored result is gone, or is damaged; the stage that makes it must run again."""
+
+
+class ArtifactsUnavailable(TransientError):
+    """The artifact store cannot be read or written: full, read-only, not mounted. The message says what to fix."""
+
+
+class WriteIncomplete(TransientError):
+    """What the graph stores after a write is less than what was sent."""
+
+
+class LoadError(PermanentError):
+    """The file cannot be read as text. `LoadError(code, message)`."""
+
+    def __init__(self, code: LoadCode, message: str) -> None:
+        super().__init__(code, message)
+        self.load_code = code
+        self.message = message
+
+    @property
+    def code(self) -> str:
+        """The closed code of the failure."""
+        return self.load_code.value
+
+    def __str__(self) -> str:
+        """The message alone: the code travels beside it."""
+        return self.message
+
+
+class GraphMissing(PermanentError):
+    """The graph was never prepared, or has been deleted."""
+
+
+class GraphRejected(PermanentError):
+    """The graph server refused the query itself."""
+
+
+class OntologyError(PermanentError):
+    """An ontology contradicts itself or cannot be read."""
+
+
+class ModelUnavailable(PermanentError):
+    """A model or its data is not installed."""
+
+
+class ModelOutputInvalid(PermanentError):
+    """A model's answer is not what its port promises: another count, shape or kind of values."""
+
+
+class EmbedderMismatch(PermanentError):
+    """The graph was built with another embedder than the configured one."""
+
+
+class EmbeddingInvalid(PermanentError):
+    """An embedder's vectors have the wrong shape, are not finite, or are zero."""
+
+
+class QueryInvalid(PermanentError):
+    """A question or draft that cannot be worked on."""

@@ -1,0 +1,113 @@
+"""Deterministic identities, so that doing a thing twice is the same as doing it once.
+
+Rules: the architecture's "Identity". Everything here is pure and stable over releases: a changed
+rule makes another graph.
+"""
+
+import hashlib
+import re
+import unicodedata
+from collections.abc import Iterable
+
+FILE_PREFIX = "file:"
+_ESCAPED = re.compile(r"\\(\\|x[0-9a-f]{2})")
+_SEPARATOR = "\x1f"
+TYPE_SEPARATOR = "__"
+"""Stands between an entity's name and its type in its id."""
+
+
+def escape_path(path: bytes) -> str:
+    r"""Spell a relative POSIX path as text, one to one.
+
+    Names stay as they are on disk (no Unicode normalisation: both forms of é may lie in one
+    folder). Bytes that are not UTF-8 and control characters become ``\xff``, a backslash ``\\``.
+    """
+    out: list[str] = []
+    for char in path.decode("utf-8", "surrogateescape"):
+        code = ord(char)
+        if char == "\\":
+            out.append("\\\\")
+        elif code < 0x20 or code == 0x7F:
+            out.append(f"\\x{code:02x}")
+        elif 0xDC80 <= code <= 0xDCFF:
+            out.append(f"\\x{code - 0xDC00:02x}")
+        else:
+            out.append(char)
+    return "".join(out)
+
+
+def unescape_path(text: str) -> bytes:
+    """Give the bytes back that `escape_path` spelled."""
+    parts: list[bytes] = []
+    position = 0
+    for match in _ESCAPED.finditer(text):
+        parts.append(text[position : match.start()].encode("utf-8"))
+        body = match.group(1)
+        parts.append(b"\\" if body == "\\" else bytes([int(body[1:], 16)]))
+        position = match.end()
+    parts.append(text[position:].encode("utf-8"))
+    return b"".join(parts)
+
+
+def file_document_id(relative_path: str) -> str:
+    """Name the document of a file by its (escaped) path relative to the files root."""
+    return FILE_PREFIX + relative_path
+
+
+def content_hash(text: str) -> str:
+    """Hash a document's text: SHA-256 hex, the GraphRAG SDK's `content_hash`."""
+    return hashlib.sha256(text.encode("utf-8")).hexdigest()
+
+
+def bytes_hash(data: bytes) -> str:
+    """Hash a file's bytes: SHA-256 hex."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def fingerprint(parts: Iterable[str]) -> str:
+    """Hash settings or other ordered text parts to 32 hex digits."""
+    digest = hashlib.sha256()
+    for part in parts:
+        raw = part.encode("utf-8", "surrogatepass")
+        digest.update(len(raw).to_bytes(8, "big"))
+        digest.update(raw)
+    return digest.hexdigest()[:32]
+
+
+def chunk_id(document_id: str, text: str, occurrence: int) -> str:
+    """Name a chunk by document, text and how many equal chunks came before it.
+
+    An unchanged passage keeps its id, vector and extraction over an update, wherever it moves to.
+    """
+    return fingerprint((document_id, str(occurrence), text))
+
+
+def normalise_name(name: str) -> str:
+    """Fold a name for identity: NFC, case, white space. Nothing else is folded here."""
+    return " ".join(unicodedata.normalize("NFC", name).casefold().split())
+
+
+def entity_id(name: str, entity_type: str) -> str:
+    """Name an entity, as in `acme corp__organization`; an empty name gives an empty id."""
+    normal = normalise_name(name)
+    return f"{normal}{TYPE_SEPARATOR}{' '.join(entity_type.casefold().split())}" if normal else ""
+
+
+def relation_key(source: str, rel_type: str, target: str) -> str:
+    """Name a relation by its two entity ids and its type, for the pending list."""
+    return _SEPARATOR.join((source, rel_type, target))
+
+
+def split_relation_key(key: str) -> tuple[str, str, str]:
+    """Give the source, type and target back that `relation_key` joined."""
+    source, rel_type, target = key.split(_SEPARATOR)
+    return source, rel_type, target
+
+
+def artifact_key(kind: str, parts: Iterable[str]) -> str:
+    """Name a stage's result by what it was made of, as in `chunk/0123…`: equal inputs, equal key.
+
+    `kind` is the stage's word in lower case; `parts` are the input's hash and every fingerprint
+    that the result depends on, in a fixed order.
+    """
+    return f"{kind}/{fingerprint(parts)}"

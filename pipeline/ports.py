@@ -1,0 +1,157 @@
+"""What the stages need from outside, as protocols; `pipeline.adapters` implements them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from pipeline.models import (
+    Candidate,
+    Document,
+    EmbeddingText,
+    Evidence,
+    Extraction,
+    GraphCounts,
+    GraphRecord,
+    LoadedText,
+    Pending,
+    StoredDocument,
+)
+from pipeline.ontology import Ontology
+
+Vectors = npt.NDArray[np.float32]
+Progress = Callable[[], None]
+"""Called between units of work; renews the caller's leases and raises when one is lost."""
+
+
+class DocumentReader(Protocol):
+    """Makes text of a file's bytes."""
+
+    fingerprint: str
+    """Changes when the same bytes may give another text."""
+
+    def read(self, data: bytes, name: str) -> LoadedText:
+        """Read the file called `name`; raises `LoadError` with a closed code and a clear message."""
+
+
+class Extractor(Protocol):
+    """Finds entities and relations in passages. Results never depend on batch mates."""
+
+    fingerprint: str
+    """Changes when the same text and ontology may give another result."""
+
+    def extract(self, texts: Sequence[str], ontology: Ontology) -> list[Extraction]:
+        """Read passages; the result runs parallel to `texts`, spans are offsets into each text."""
+
+
+class Embedder(Protocol):
+    """Maps texts to unit vectors."""
+
+    model_id: str
+    dimension: int
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts: float32, shape (len(texts), dimension), L2 norm 1."""
+
+
+class ArtifactStore(Protocol):
+    """Results of stages by content-derived key, shared by all hosts."""
+
+    store_id: str
+    """Written once into the store; the graph records it, so that no host works with another store."""
+
+    def get(self, key: str) -> bytes | None:
+        """Give what was put under the key, or None where it is missing or damaged."""
+
+    def put(self, key: str, data: bytes) -> None:
+        """Store durably enough that a later `get` sees all of it or none; writing twice is once."""
+
+
+class GraphWriter(Protocol):
+    """Changes one graph, each change under the fence of an epoch."""
+
+    def prepare(self, ontology: Ontology) -> None:
+        """Make fence, labels, relation types, indexes; wait until they are operational. Idempotent.
+
+        Must be complete before the first concurrent write: the first MERGE of a new type races.
+        """
+
+    def raise_fence(self, epoch: int, *, exclusive: bool) -> None:
+        """Move the fence to `epoch`; an exclusive one must be strictly newer. Raises `LeaseLost`."""
+
+    def fence(self) -> int:
+        """Read the fence's epoch; raises `GraphMissing` where there is none."""
+
+    def stored(self, ids: Sequence[str]) -> dict[str, StoredDocument]:
+        """Look up completely written documents by id; unknown ones are left out."""
+
+    def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
+        """Write documents with all they say, then stamp them. Repeating it changes nothing.
+
+        Raises `LeaseLost`, `GraphUnavailable`, `WriteIncomplete`, `GraphMissing`.
+        """
+
+
+class GraphCurator(Protocol):
+    """Finalize's side of one graph: what is pending, what is the same, what follows from the mentions.
+
+    Kinds of pending things are `chunk`, `entity` and `relation`; a relation's id is its
+    `ids.relation_key`. Changes run under an epoch's fence and raise `LeaseLost` where it is over;
+    each is harmless to repeat.
+    """
+
+    def pending(self, kind: str, after: int, limit: int) -> list[Pending]:
+        """List what is pending of a kind, beyond a place (-1 begins). New things may wait for the next pass."""
+
+    def clear_pending(self, things: Sequence[Pending], epoch: int) -> int:
+        """Forget what is done, unless it was marked again since it was listed; gives how many went."""
+
+    def merge_candidates(self, entity_ids: Sequence[str]) -> list[Candidate]:
+        """Find the entities, and all that share a type and a canonical key with one of them."""
+
+    def merge(self, survivor: str, duplicate: str, epoch: int) -> bool:
+        """Make two entities one, in one step; False where one is gone or has just changed.
+
+        Needs the exclusive lease: writers rely on the map of merged ids while they hold theirs.
+        """
+
+    def derive_entities(self, ids: Sequence[str], epoch: int) -> int:
+        """Derive names, descriptions and aliases from all mentions; gives how many entities changed.
+
+        An entity that nothing mentions any more goes. The result does not depend on the order of writes.
+        """
+
+    def derive_relations(self, ids: Sequence[str], epoch: int) -> int:
+        """Derive facts and their chunks from all supports; gives how many relations changed.
+
+        A relation that no chunk states any more goes.
+        """
+
+    def texts(self, kind: str, ids: Sequence[str]) -> list[EmbeddingText]:
+        """Look up what to embed: a chunk's text, an entity's name, a relation's fact. Unknown ids are left out."""
+
+    def set_vectors(self, kind: str, rows: Sequence[tuple[str, str, Vectors]], epoch: int) -> None:
+        """Store (id, hash of the embedded text, unit vector) rows; ids that are gone are left out."""
+
+    def record_embedder(self, record: GraphRecord) -> GraphRecord:
+        """Write down, once, what the graph is made with; gives what is written there.
+
+        Raises `EmbedderMismatch` where model or dimension differ. Another store is the caller's to judge.
+        """
+
+    def counts(self) -> GraphCounts:
+        """Count what the graph holds."""
+
+
+class GraphReader(Protocol):
+    """Reads one graph for retrieval, never writing."""
+
+    def nearest_chunks(self, vector: Sequence[float], k: int) -> list[Evidence]:
+        """Find passages by cosine similarity."""
+
+    def match_chunks(self, words: Iterable[str], k: int) -> list[Evidence]:
+        """Find passages by full-text score of any of the words."""
+
+    def nearest_facts(self, vector: Sequence[float], k: int) -> list[Evidence]:
+        """Find facts by cosine similarity of their text."""

