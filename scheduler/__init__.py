@@ -1,0 +1,1 @@
+"""Who may run, when, and exclusively: ledger, leases, dispatch, finalize planning."""

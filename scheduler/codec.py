@@ -1,0 +1,54 @@
+"""Stage results as bytes for the artifact store, and back.
+
+A format is part of an artifact's key (`FORMAT`): another format is another artifact, never a
+misread one.
+"""
+
+from typing import Any
+
+import orjson
+
+from pipeline.errors import ArtifactMissing
+from pipeline.models import Chunk, Extraction, Heading, LoadedText, Mention, Page, Relation
+
+FORMAT = "1"
+
+
+def encode(value: object) -> bytes:
+    """Encode a value of `pipeline.models`, or a sequence of them."""
+    return orjson.dumps(value)
+
+
+def _rows(data: bytes | None, what: str) -> Any:
+    if data is None:
+        raise ArtifactMissing(f"The stored {what} is missing; it is made again.")
+    return orjson.loads(data)
+
+
+def decode_text(data: bytes | None) -> LoadedText:
+    """Decode a loaded text; raises `ArtifactMissing` on None."""
+    row = _rows(data, "text")
+    return LoadedText(
+        text=row["text"],
+        media_type=row["media_type"],
+        encoding=row["encoding"],
+        pages=tuple(Page(**page) for page in row["pages"]),
+        headings=tuple(Heading(**heading) for heading in row["headings"]),
+        warnings=tuple(row["warnings"]),
+    )
+
+
+def decode_chunks(data: bytes | None) -> tuple[Chunk, ...]:
+    """Decode passages; raises `ArtifactMissing` on None."""
+    rows = _rows(data, "list of passages")
+    return tuple(Chunk(**{**row, "heading_path": tuple(row["heading_path"])}) for row in rows)
+
+
+def decode_extraction(data: bytes | None) -> Extraction:
+    """Decode what one passage says; raises `ArtifactMissing` on None."""
+    row = _rows(data, "extraction")
+    return Extraction(
+        mentions=tuple(Mention(**mention) for mention in row["mentions"]),
+        relations=tuple(Relation(**relation) for relation in row["relations"]),
+        dropped=row["dropped"],
+    )

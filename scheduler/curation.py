@@ -1,0 +1,242 @@
+"""The work of a finalize, phase by phase, over the graph's curator and the embedder.
+
+Only pending things are looked at. Each phase's parts are sealed as artifacts before they are sent,
+so that a part that runs twice does the same thing twice. Rules: the architecture's "Finalize".
+"""
+
+import secrets
+import time
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import structlog
+
+from pipeline import ids
+from pipeline.embed import embed_distinct, text_hash
+from pipeline.errors import ArtifactMissing, TransientError
+from pipeline.models import GraphRecord, Pending
+from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter
+from pipeline.resolve import plan_merges
+from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard, next_phase
+from scheduler.leases import Access, GraphLease, Leases
+from scheduler.ledger import Ledger
+from scheduler.states import FileState
+
+_log = structlog.get_logger(__name__)
+
+KINDS = ("chunk", "entity", "relation")
+PAGE = 500
+"""Pending things looked up or derived at once."""
+SHARD_MIN = 512
+"""A part is not made smaller than this many things: its messages and leases would cost more than it saves."""
+GRANT_MERGES, GRANT_SECONDS = 20, 2.0
+"""How much one exclusive grant may do while ingests wait."""
+RETRY_SECONDS = 1.0
+
+
+@dataclass(slots=True)
+class Curation:
+    """What the phases work with; one per process."""
+
+    ledger: Ledger
+    finalizes: FinalizeLedger
+    leases: Leases
+    artifacts: ArtifactStore
+    embedder: Embedder
+    writer_of: Callable[[str], GraphWriter]
+    curator_of: Callable[[str], GraphCurator]
+    page_size: int
+    """Texts embedded and written in one page."""
+
+    def run(self, shard: Shard) -> None:
+        """Do one part; a transient error makes it due again soon, any other ends the finalize with its reason."""
+        if not self.finalizes.touch(shard):
+            return
+        phases = {
+            Phase.PLAN: self._plan,
+            Phase.MERGE: self._merge,
+            Phase.DERIVE: self._derive,
+            Phase.EMBED: self._embed,
+            Phase.INDEX: self._index,
+        }
+        try:
+            report = phases[shard.phase](shard)
+        except ArtifactMissing:
+            self._fail(shard, "a sealed part is missing in the artifact store")
+        except TransientError as error:
+            _log.warning("finalize_shard_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
+            self.finalizes.touch(shard, again_after=RETRY_SECONDS)
+        except Exception as error:  # noqa: BLE001 - whatever it was, the runs that wait must learn of it
+            _log.exception("finalize_failed", graph=shard.graph, phase=shard.phase.value)
+            self._fail(shard, f"{shard.phase.value}: {error}")
+        else:
+            self.finalizes.end_shard(shard, report)
+
+    def _fail(self, shard: Shard, reason: str) -> None:
+        self.finalizes.end(shard, reason)
+
+    def advance(self, shard: Shard) -> list[Shard]:
+        """Once a phase is over, seal the next one and give its parts to the one caller that moved it."""
+        following = next_phase(shard.phase)
+        try:
+            if following is None:
+                self.finalizes.end(shard)
+                return []
+            if self.finalizes.status(shard.graph).left:
+                return []
+            count = self._seal(shard, following)
+        except TransientError as error:
+            # The record's deadline passes, and the tick sends this step again.
+            _log.warning("finalize_step_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
+            return []
+        if not self.finalizes.move(shard, following, count):
+            return []
+        return [Shard(shard.graph, shard.number, following, part) for part in range(count)]
+
+    def _seal(self, shard: Shard, following: Phase) -> int:
+        """Store what each part of the next phase works on; gives the number of parts."""
+        if following is Phase.DERIVE:
+            return self._seal_pending(shard)
+        if following is Phase.EMBED:
+            # The same things in the same parts: what was derived is what is embedded.
+            return self.finalizes.status(shard.graph).shards
+        return 1
+
+    def _seal_pending(self, shard: Shard) -> int:
+        curator = self.curator_of(shard.graph)
+        things = {kind: list(self._all_pending(curator, kind)) for kind in KINDS}
+        total = sum(len(of_kind) for of_kind in things.values())
+        parts = max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
+        for part in range(parts):
+            rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[part::parts]] for kind, of_kind in things.items()}
+            self.artifacts.put(self._key(shard, "part", str(part)), orjson.dumps(rows))
+        self.artifacts.put(self._key(shard, "parts"), orjson.dumps(parts))
+        return parts
+
+    @staticmethod
+    def _all_pending(curator: GraphCurator, kind: str) -> "list[Pending]":
+        found: list[Pending] = []
+        place = -1
+        while page := curator.pending(kind, place, PAGE):
+            found += page
+            place = page[-1].place
+        return found
+
+    @staticmethod
+    def _key(shard: Shard, *what: str) -> str:
+        return ids.artifact_key("finalize", (shard.graph, str(shard.number), *what))
+
+    def _sealed(self, shard: Shard, *what: str) -> Any:
+        raw = self.artifacts.get(self._key(shard, *what))
+        if raw is None:
+            raise ArtifactMissing("part of a finalize")
+        return orjson.loads(raw)
+
+    def _part(self, shard: Shard, part: int) -> dict[str, list[Pending]]:
+        return {kind: [Pending(*row) for row in rows] for kind, rows in self._sealed(shard, "part", str(part)).items()}
+
+    # The phases
+
+    def _plan(self, shard: Shard) -> dict[str, int]:
+        """Send files round again that the graph lost, then seal which entities are one."""
+        lost = self._reopen_lost(shard)
+        curator = self.curator_of(shard.graph)
+        candidates = {}
+        for first in _pages(self._all_pending(curator, "entity"), PAGE):
+            for candidate in curator.merge_candidates([p.id for p in first]):
+                candidates[candidate.id] = candidate
+            self.finalizes.touch(shard)
+        merges = plan_merges(candidates.values())
+        self.artifacts.put(self._key(shard, "merges"), orjson.dumps([(m.survivor, m.duplicate) for m in merges]))
+        return {"files_lost": lost, "merges_planned": len(merges)}
+
+    def _reopen_lost(self, shard: Shard) -> int:
+        """Compare what the served runs wrote with what the graph holds: a crash may have cost its last second."""
+        writer = self.writer_of(shard.graph)
+        writer.make_durable()
+        lost = 0
+        for run in self.finalizes.serving(shard.graph):
+            reports = self.ledger.files(run, [FileState.WRITTEN])
+            for page in _pages(list(reports), PAGE):
+                names = {ids.file_document_id(report.relative): report.index for report in page}
+                missing = names.keys() - writer.stored(list(names)).keys()
+                if missing:
+                    lost += self.ledger.reopen(run, [names[name] for name in missing])
+            self.finalizes.touch(shard)
+        return lost
+
+    def _merge(self, shard: Shard) -> dict[str, int]:
+        merges: list[tuple[str, str]] = self._sealed(shard, "merges")
+        curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
+        position = merged = 0
+        while position < len(merges):
+            with self._grant(shard, Access.EXCLUSIVE) as lease:
+                writer.raise_fence(lease.epoch, exclusive=True)
+                ends = time.monotonic() + GRANT_SECONDS
+                stop = position + GRANT_MERGES
+                while position < min(stop, len(merges)) and time.monotonic() < ends:
+                    merged += curator.merge(*merges[position], lease.epoch)
+                    position += 1
+                    lease.renew()
+            self.finalizes.touch(shard)
+        return {"merged": merged}
+
+    def _derive(self, shard: Shard) -> dict[str, int]:
+        curator = self.curator_of(shard.graph)
+        part = self._part(shard, shard.shard)
+        changed: dict[str, int] = defaultdict(int)
+        for kind, derive in (("entity", curator.derive_entities), ("relation", curator.derive_relations)):
+            for page in _pages(part[kind], PAGE):
+                with self._grant(shard, Access.SHARED) as lease:
+                    changed[f"{kind}_derived"] += derive([p.id for p in page], lease.epoch)
+                self.finalizes.touch(shard)
+        return changed
+
+    def _embed(self, shard: Shard) -> dict[str, int]:
+        curator = self.curator_of(shard.graph)
+        part = self._part(shard, shard.shard)
+        embedded = dict.fromkeys((f"{kind}_embedded" for kind in KINDS), 0)
+        for kind in KINDS:
+            for page in _pages(part[kind], self.page_size):
+                stale = [
+                    (text.id, text.text, text_hash(text.text))
+                    for text in curator.texts(kind, [p.id for p in page])
+                    if text.embedded_hash != text_hash(text.text)
+                ]
+                if stale:
+                    # Without a lease: this is where the time goes.
+                    vectors = embed_distinct(self.embedder, [text for _, text, _ in stale])
+                    rows = [(name, digest, vector) for (name, _, digest), vector in zip(stale, vectors, strict=True)]
+                    with self._grant(shard, Access.SHARED) as lease:
+                        curator.set_vectors(kind, rows, lease.epoch)
+                embedded[f"{kind}_embedded"] += len(stale)
+                self.finalizes.touch(shard)
+        return embedded
+
+    def _index(self, shard: Shard) -> dict[str, int]:
+        """Build or await the search indexes, then forget what was pending, unless it is pending anew."""
+        curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
+        writer.build_search_indexes(self.embedder.dimension, lambda: self.finalizes.touch(shard))
+        cleared = 0
+        for part in range(self._sealed(shard, "parts")):
+            for things in self._part(shard, part).values():
+                for page in _pages(things, PAGE):
+                    with self._grant(shard, Access.SHARED) as lease:
+                        cleared += curator.clear_pending(page, lease.epoch)
+                self.finalizes.touch(shard)
+        return {"pending_cleared": cleared}
+
+    def _grant(self, shard: Shard, access: Access) -> GraphLease:
+        return GraphLease.hold(self.leases, shard.graph, access, secrets.token_hex(8))
+
+    def check_record(self, graph: str) -> None:
+        """Refuse to work on a graph that was made with another embedder or another artifact store."""
+        mine = GraphRecord(self.embedder.model_id, self.embedder.dimension, self.artifacts.store_id)
+        self.curator_of(graph).record_embedder(mine)
+
+
+def _pages[T](things: Sequence[T], size: int) -> "list[Sequence[T]]":
+    return [things[first : first + size] for first in range(0, len(things), size)]

@@ -1,0 +1,27 @@
+"""Errors of runs and leases, in the pipeline's two kinds.
+
+TransientError
+├── LeaseUnavailable    another holder has it; wait and ask again
+└── LedgerUnavailable   the ledger's Redis is down, loading, or full
+PermanentError
+├── RunNotFound         no run of that name
+└── RunNotOpen          the run's list of files is sealed
+"""
+
+from pipeline.errors import PermanentError, TransientError
+
+
+class LeaseUnavailable(TransientError):
+    """Another holder has the lease."""
+
+
+class LedgerUnavailable(TransientError):
+    """The ledger's Redis is down, loading, or out of memory."""
+
+
+class RunNotFound(PermanentError):
+    """No run has that name."""
+
+
+class RunNotOpen(PermanentError):
+    """The run's manifest is sealed: it takes no more files."""

@@ -1,0 +1,127 @@
+"""The finalize of a graph as a record: single-flight, in phases of bounded shards, re-driven when it stops.
+
+It belongs to the graph, not to a run: a run is done when a finalize that began after its last write
+has ended. Rules: the architecture's "Finalize belongs to the graph"; protocol: ADR 0002.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import cast
+
+import orjson
+import redis
+
+from scheduler.records import FinalizeStatus
+from scheduler.scripts import Scripts
+
+MAX_SHARDS = 64
+"""A chord of more parts costs more than it brings; see the measurements in `docs/adr`."""
+
+
+class Phase(StrEnum):
+    """The steps of a finalize, in order."""
+
+    PLAN = "plan"
+    """List what is pending and which entities share a canonical key; seal the plan."""
+    MERGE = "merge"
+    """Apply the sealed merges in short exclusive grants."""
+    DERIVE = "derive"
+    """Recompute names, descriptions, aliases and provenance of what changed."""
+    EMBED = "embed"
+    """Give every new or changed passage, entity and fact its vector."""
+    INDEX = "index"
+    """Build or await the search indexes, then forget what was pending."""
+
+
+PHASES = tuple(Phase)
+
+
+def next_phase(phase: Phase) -> Phase | None:
+    """Tell what follows a phase; None after the last."""
+    position = PHASES.index(phase) + 1
+    return PHASES[position] if position < len(PHASES) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One part of one phase of one finalize of a graph; this is all that its message carries."""
+
+    graph: str
+    number: int
+    phase: Phase
+    shard: int
+
+
+class FinalizeLedger:
+    """The finalize records of all graphs."""
+
+    def __init__(self, client: "redis.Redis", *, ttl_ms: int) -> None:
+        """Use a Redis; a phase without progress for `ttl_ms` is dispatched again."""
+        self._redis = client
+        self._scripts = Scripts(client, "common")
+        self._ttl_ms = ttl_ms
+
+    def graphs(self) -> list[str]:
+        """List the graphs that ever waited for a finalize."""
+        return sorted(str(graph) for graph in cast("set[str]", self._redis.smembers("gm:graphs")))
+
+    def begin(self, graph: str, *, forced: bool = False) -> int:
+        """Begin where runs wait (or when forced) and none runs; gives its number, or 0."""
+        return int(self._scripts.call("finalize_begin", graph, self._ttl_ms, "1" if forced else "0"))
+
+    def move(self, shard: Shard, to: Phase, shards: int) -> bool:
+        """Go on to the next phase; True for the one caller whose call moved it."""
+        args = (shard.graph, shard.number, shard.phase.value, to.value, shards, self._ttl_ms)
+        return bool(self._scripts.call("finalize_move", *args, patient=True))
+
+    def end_shard(self, shard: Shard, report: Mapping[str, int]) -> int:
+        """Record a shard's end with its counts; gives how many are left, or -1 for a stale one."""
+        rows = orjson.dumps(dict(report)).decode()
+        args = (shard.graph, shard.number, shard.phase.value, shard.shard, self._ttl_ms, rows)
+        return int(self._scripts.call("finalize_shard", *args, patient=True))
+
+    def touch(self, shard: Shard, *, again_after: float | None = None) -> bool:
+        """Say that a shard moves, or that it gives up and is due again soon; False when there is nothing to do."""
+        ttl = self._ttl_ms if again_after is None else int(again_after * 1000)
+        args = (shard.graph, shard.number, shard.phase.value, shard.shard, ttl)
+        return bool(self._scripts.call("finalize_touch", *args, patient=True))
+
+    def redrive(self, graph: str) -> list[Shard]:
+        """Give the shards that stopped moving; one numbered -1 when only the step after the phase was lost."""
+        reply = self._scripts.call("finalize_redrive", graph, self._ttl_ms)
+        if not reply:
+            return []
+        number, phase = int(reply[0]), Phase(reply[1])
+        return [Shard(graph, number, phase, int(shard)) for shard in reply[2:]]
+
+    def serving(self, graph: str) -> list[str]:
+        """List the runs that the current finalize of a graph will end."""
+        return [str(run) for run in self._redis.zrange(f"gm:graph:{graph}:serving", 0, -1)]
+
+    def end(self, shard: Shard, error: str = "") -> bool:
+        """End the finalize after its last phase, or with an error; True for the one caller that did."""
+        args = (shard.graph, shard.number, PHASES[-1].value, error)
+        return bool(self._scripts.call("finalize_end", *args, patient=True))
+
+    def status(self, graph: str) -> FinalizeStatus:
+        """Tell where the finalize of a graph stands."""
+        key = f"gm:graph:{graph}"
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hgetall(key)
+        pipe.zcard(f"{key}:left")
+        pipe.zcard(f"{key}:waiting")
+        meta, left, waiting = pipe.execute()
+        state = meta.get("state", "idle")
+        raw = meta.get("report" if state == "running" else "last_report", "{}")
+        return FinalizeStatus(
+            graph=graph,
+            state=state,
+            number=int(meta.get("number", 0)),
+            phase=meta.get("phase", ""),
+            shards=int(meta.get("shards", 0)),
+            left=int(left),
+            report={name: int(value) for name, value in orjson.loads(raw).items()},
+            error=meta.get("error", ""),
+            waiting=int(waiting),
+        )

@@ -1,0 +1,275 @@
+"""The ledger: the truth about every file of every run, in Redis.
+
+The scripts in `lua/` hold the rules (claim protocol and key layout: ADR 0002); this is their typed
+face. A file's fate is recorded once; a batch, a lease or a message may be lost at any time and
+`sweep` brings the file back. Clients are given with `decode_responses=True`.
+"""
+
+import secrets
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+import orjson
+import redis
+import structlog
+
+from pipeline.errors import TransientError
+from scheduler.errors import RunNotFound, RunNotOpen
+from scheduler.records import Batch, ClaimedFile, FileReport, NewFile, Outcome, RunStatus
+from scheduler.scripts import Scripts
+from scheduler.states import FileState, RunState
+
+_log = structlog.get_logger(__name__)
+
+SEGMENT = 1000
+"""Files in one manifest segment; the scripts use the same number."""
+SWEEP_LIMIT = 500
+"""Files that one sweep of a run takes back at most; the next tick goes on."""
+
+
+def _dumps(value: object) -> str:
+    return orjson.dumps(value).decode()
+
+
+class Ledger:
+    """Runs, files and their outcomes."""
+
+    def __init__(self, client: "redis.Redis", *, lease_ms: int, queue_ttl_ms: int, max_starts: int) -> None:
+        """Use a Redis.
+
+        Args:
+            client: decodes responses; never retries by itself.
+            lease_ms: how long a claimed file is left to its worker without a sign of progress.
+            queue_ttl_ms: how long a dispatched message may stay unclaimed before it is taken for lost.
+            max_starts: starts without a recorded end after which a file is a dead letter.
+        """
+        self._redis = client
+        self._scripts = Scripts(client, "common")
+        self._lease_ms = lease_ms
+        self._queue_ttl_ms = queue_ttl_ms
+        self._max_starts = max_starts
+
+    @property
+    def lease_seconds(self) -> float:
+        """How long a claim lasts without renewal."""
+        return self._lease_ms / 1000
+
+    # Submission
+
+    def open_run(self, graph: str, root: str, *, finalize: str, options: dict[str, Any]) -> str:
+        """Make a run that takes files until it is sealed; gives its id."""
+        now = time.time()
+        run = time.strftime("%Y%m%d-%H%M%S-", time.gmtime(now)) + secrets.token_hex(3)
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hset(
+            f"gm:run:{run}",
+            mapping={
+                "state": RunState.OPEN.value,
+                "graph": graph,
+                "root": root,
+                "finalize": finalize,
+                "options": _dumps(options),
+                "generation": 1,
+                "created_at": int(now * 1000),
+                "total": 0,
+                "next": 0,
+                "ended": 0,
+                "tokens": 0,
+            },
+        )
+        pipe.zadd("gm:runs", {run: int(now * 1000)})
+        pipe.execute()
+        return run
+
+    def append(self, run: str, offset: int, files: Sequence[NewFile]) -> int:
+        """Add files behind the first `offset` ones; gives the new total. A repeated call adds nothing."""
+        rows = [[f.relative, f.size, f.outcome.as_row() if f.outcome else None] for f in files]
+        try:
+            return int(self._scripts.call("append", run, offset, _dumps(rows), patient=True))
+        except redis.exceptions.ResponseError as error:
+            if "NOTOPEN" in str(error):
+                raise RunNotOpen(f"Run {run} is sealed and takes no more files.") from error
+            raise
+
+    def seal(self, run: str) -> RunState:
+        """Close the manifest, make it durable on disk, and let the files be dispatched."""
+        try:
+            self._redis.waitaof(1, 0, 3000)
+        except redis.exceptions.ResponseError as error:
+            # No append-only file, as the start-up check warns: then nothing can be waited for.
+            _log.warning("manifest_not_durable", run=run, reason=str(error))
+        return RunState(self._scripts.call("seal", run, patient=True))
+
+    def clear_open(self, run: str) -> None:
+        """Forget the files of a run whose listing was interrupted, so that it can be listed again."""
+        total = int(cast("str", self._redis.hget(f"gm:run:{run}", "total") or 0))
+        if self.status(run).state is not RunState.OPEN:
+            raise RunNotOpen(f"Run {run} is sealed already.")
+        segments = range(total // SEGMENT + 1)
+        stale = [f"gm:run:{run}:{kind}:{k}" for kind in ("manifest", "outcomes") for k in segments]
+        counts = [name for name in self._meta(run) if name.startswith("count:")]
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.delete(*stale)
+        if counts:
+            pipe.hdel(f"gm:run:{run}", *counts)
+        pipe.hset(f"gm:run:{run}", mapping={"total": 0, "next": 0, "ended": 0})
+        pipe.execute()
+
+    # Dispatch
+
+    def take(self, *, window: int, max_files: int, max_bytes: int, spread: int) -> Batch | None:
+        """Take the next batch to send, or None when the window is full or nothing is due.
+
+        Args:
+            window: batches that may be in flight over all runs.
+            max_files: most files in a batch.
+            max_bytes: input bytes at which a batch is full (one file may be larger).
+            spread: parts into which the rest of a run is divided at least.
+        """
+        raw = self._scripts.call("take", window, max_files, max_bytes, self._queue_ttl_ms, spread)
+        if not raw:
+            return None
+        row = orjson.loads(raw)
+        return Batch(row["run"], row["generation"], row["graph"], row["token"], tuple(row["files"]))
+
+    def sweep(self, run: str) -> tuple[int, int, int]:
+        """Take back expired files of a run; gives lost messages, lost workers, dead letters."""
+        messages, workers, dead = self._scripts.call("sweep", run, self._max_starts, SWEEP_LIMIT)
+        return int(messages), int(workers), int(dead)
+
+    def reopen(self, run: str, indices: Sequence[int]) -> int:
+        """Send files round again that count as written but are not in the graph; gives how many."""
+        return int(self._scripts.call("reopen", run, _dumps(list(indices)), patient=True))
+
+    def active_runs(self) -> list[str]:
+        """List runs that are not done, oldest first."""
+        return [str(run) for run in self._redis.zrange("gm:active", 0, -1)]
+
+    # Work
+
+    def claim(self, batch: Batch, stage: str, holder: str, worker: str) -> list[ClaimedFile]:
+        """Claim what is still to be done of a batch; everything else is somebody else's or over."""
+        raw = self._scripts.call(
+            "claim",
+            batch.run,
+            batch.generation,
+            batch.token,
+            stage,
+            holder,
+            self._lease_ms,
+            self._max_starts,
+            worker,
+            _dumps(batch.files),
+            patient=True,
+        )
+        claimed = []
+        for index, entry, ref, defers, starts in orjson.loads(raw):
+            relative, size = orjson.loads(entry)
+            claimed.append(
+                ClaimedFile(int(index), relative, int(size), orjson.loads(ref) if ref else {}, int(defers), int(starts))
+            )
+        return claimed
+
+    def renew(self, run: str, holder: str, indices: Sequence[int]) -> list[int]:
+        """Renew leases; gives the files that are no longer ours (or whose run no longer runs)."""
+        if not indices:
+            return []
+        raw = self._scripts.call("renew", run, holder, self._lease_ms, _dumps(list(indices)), patient=True)
+        return [int(index) for index in orjson.loads(raw)]
+
+    def settle(
+        self,
+        run: str,
+        holder: str,
+        *,
+        ended: dict[int, Outcome] | None = None,
+        passed: dict[int, dict[str, str]] | None = None,
+        deferred: dict[int, float] | None = None,
+    ) -> list[int]:
+        """End a stage: outcomes, files that go on (with their reference), files that wait (in seconds).
+
+        Gives the files whose lease was lost meanwhile: whoever holds them now decides their fate.
+        """
+        rows: list[list[Any]] = [[i, "end", outcome.as_row()] for i, outcome in (ended or {}).items()]
+        rows += [[i, "next", _dumps(ref)] for i, ref in (passed or {}).items()]
+        rows += [[i, "defer", int(seconds * 1000)] for i, seconds in (deferred or {}).items()]
+        if not rows:
+            return []
+        raw = self._scripts.call("settle", run, holder, self._queue_ttl_ms, _dumps(rows), patient=True)
+        return [int(index) for index in orjson.loads(raw)]
+
+    # Reports
+
+    def _meta(self, run: str) -> dict[str, str]:
+        meta = cast("dict[str, str]", self._redis.hgetall(f"gm:run:{run}"))
+        if not meta:
+            raise RunNotFound(f"There is no run {run!r}. `graphmill runs` lists them.")
+        return meta
+
+    def status(self, run: str) -> RunStatus:
+        """Tell where a run stands; raises `RunNotFound`."""
+        pipe = self._redis.pipeline(transaction=True)
+        pipe.hgetall(f"gm:run:{run}")
+        pipe.zcard(f"gm:run:{run}:clock")
+        meta, in_flight = pipe.execute()
+        if not meta:
+            raise RunNotFound(f"There is no run {run!r}. `graphmill runs` lists them.")
+
+        def seconds(name: str) -> float | None:
+            return int(meta[name]) / 1000 if name in meta else None
+
+        total, ended = int(meta["total"]), int(meta["ended"])
+        return RunStatus(
+            run=run,
+            state=RunState(meta["state"]),
+            graph=meta["graph"],
+            root=meta["root"],
+            total=total,
+            pending=total - ended - in_flight,
+            in_flight=in_flight,
+            counts={state.value: int(meta.get(f"count:{state.value}", 0)) for state in FileState},
+            created_at=seconds("created_at") or 0.0,
+            sealed_at=seconds("sealed_at"),
+            ingested_at=seconds("ingested_at"),
+            ended_at=seconds("ended_at"),
+            error=meta.get("error", ""),
+            options=orjson.loads(meta["options"]),
+        )
+
+    def runs(self, limit: int = 50) -> list[RunStatus]:
+        """List the newest runs, newest first."""
+        return [self.status(str(run)) for run in self._redis.zrevrange("gm:runs", 0, limit - 1)]
+
+    def files(self, run: str, states: Sequence[FileState] | None = None) -> Iterator[FileReport]:
+        """Report the files of a run in manifest order; all, or those with an outcome in `states`."""
+        total = int(self._meta(run)["total"])
+        for first in range(0, total, SEGMENT):
+            k = first // SEGMENT
+            pipe = self._redis.pipeline(transaction=True)
+            pipe.lrange(f"gm:run:{run}:manifest:{k}", 0, -1)
+            pipe.hgetall(f"gm:run:{run}:outcomes:{k}")
+            pipe.hmget(f"gm:run:{run}:active", [str(i) for i in range(first, min(total, first + SEGMENT))])
+            entries, outcomes, records = pipe.execute()
+            for offset, entry in enumerate(entries):
+                index = first + offset
+                relative, size = orjson.loads(entry)
+                raw = outcomes.get(str(index))
+                if raw:
+                    o = orjson.loads(raw)
+                    details = {k: o[k] for k in ("worker", "starts", "defers") if k in o} | o.get("details", {})
+                    report = FileReport(
+                        index, relative, size, o["state"], o["code"], o.get("message", ""), o["stage"], details
+                    )
+                else:
+                    record = orjson.loads(records[offset]) if records[offset] else {"state": "pending"}
+                    report = FileReport(index, relative, size, record["state"], stage=record.get("stage", ""))
+                if states is None or report.state in {s.value for s in states}:
+                    yield report
+
+    def ping(self) -> None:
+        """Raise a `TransientError` where the ledger does not answer."""
+        try:
+            self._redis.ping()
+        except redis.exceptions.RedisError as error:
+            raise TransientError(f"The ledger's Redis does not answer: {error}") from error

@@ -1,0 +1,96 @@
+-- Functions that all ledger scripts share; every script is this text followed by its own.
+-- Key names stand here and in ADR 0002 only. Times are milliseconds of the server's clock.
+local SEGMENT = 1000
+
+local function now_ms()
+  local t = redis.call('TIME')
+  return tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+end
+
+local function run_key(run) return 'gm:run:' .. run end
+local function active_key(run) return 'gm:run:' .. run .. ':active' end
+local function clock_key(run) return 'gm:run:' .. run .. ':clock' end
+local function due_key(run) return 'gm:run:' .. run .. ':due' end
+local function batches_key(run) return 'gm:run:' .. run .. ':batches' end
+local function segment_of(index) return math.floor(index / SEGMENT) end
+local function manifest_key(run, index) return 'gm:run:' .. run .. ':manifest:' .. segment_of(index) end
+local function outcomes_key(run, index) return 'gm:run:' .. run .. ':outcomes:' .. segment_of(index) end
+local function graph_key(graph) return 'gm:graph:' .. graph end
+
+local function has_outcome(run, index)
+  return redis.call('HEXISTS', outcomes_key(run, index), index) == 1
+end
+
+local function manifest_entry(run, index)
+  return redis.call('LINDEX', manifest_key(run, index), index % SEGMENT)
+end
+
+local function load_record(run, index)
+  local raw = redis.call('HGET', active_key(run), index)
+  if raw then return cjson.decode(raw) end
+  return nil
+end
+
+local function save_record(run, index, record)
+  redis.call('HSET', active_key(run), index, cjson.encode(record))
+end
+
+-- The file leaves its batch: the batch ends with its last file, which frees a place in the window.
+local function leave_batch(run, record)
+  if record.token ~= '' then
+    if redis.call('HINCRBY', batches_key(run), record.token, -1) <= 0 then
+      redis.call('HDEL', batches_key(run), record.token)
+    end
+    record.token = ''
+  end
+end
+
+-- All files of a sealed run have outcomes: the run waits for a finalize, or is done where none is due.
+local function settle_run(run, now)
+  local r = redis.call('HMGET', run_key(run), 'state', 'total', 'ended', 'finalize', 'graph')
+  if r[1] ~= 'running' or tonumber(r[2]) ~= tonumber(r[3]) then return end
+  local g = redis.call('HMGET', graph_key(r[5]), 'writes', 'finalized')
+  local clean = tonumber(g[1] or 0) <= tonumber(g[2] or 0)
+  redis.call('HSET', run_key(run), 'ingested_at', now)
+  if r[4] == 'never' or clean then
+    redis.call('HSET', run_key(run), 'state', 'done', 'ended_at', now)
+    redis.call('ZREM', 'gm:active', run)
+  else
+    redis.call('HSET', run_key(run), 'state', 'finalizing')
+    redis.call('ZADD', graph_key(r[5]) .. ':waiting', now, run)
+    redis.call('SADD', 'gm:graphs', r[5])
+  end
+end
+
+-- Record the one outcome of a file; a second one changes nothing.
+local function finish(run, index, outcome, record, now)
+  if redis.call('HSETNX', outcomes_key(run, index), index, cjson.encode(outcome)) == 0 then return false end
+  if record then leave_batch(run, record) end
+  redis.call('HDEL', active_key(run), index)
+  redis.call('ZREM', clock_key(run), index)
+  redis.call('ZREM', due_key(run), index)
+  redis.call('HINCRBY', run_key(run), 'ended', 1)
+  redis.call('HINCRBY', run_key(run), 'count:' .. outcome.state, 1)
+  redis.call('HSET', run_key(run), 'last_outcome_at', now)
+  if outcome.state == 'written' then
+    redis.call('HINCRBY', graph_key(redis.call('HGET', run_key(run), 'graph')), 'writes', 1)
+  end
+  return true
+end
+
+-- Out of the queue, to be dispatched again from `due` on.
+local function requeue(run, index, record, due)
+  leave_batch(run, record)
+  record.holder = ''
+  record.state = 'waiting'
+  save_record(run, index, record)
+  redis.call('ZREM', clock_key(run), index)
+  redis.call('ZADD', due_key(run), due, index)
+end
+
+local function worker_lost(starts)
+  return {
+    state = 'failed', code = 'worker_lost', stage = '',
+    message = 'Its worker died ' .. starts .. ' times while working on it (memory, a crash in a parser, or a kill).',
+  }
+end

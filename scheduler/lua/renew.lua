@@ -1,0 +1,15 @@
+-- Renew the leases of files. ARGV: run, holder, ttl ms, indices json. Returns those no longer held.
+local run, holder, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local now = now_ms()
+local running = redis.call('HGET', run_key(run), 'state') == 'running'
+local lost = {}
+for _, index in ipairs(cjson.decode(ARGV[4])) do
+  local record = load_record(run, index)
+  if running and record and record.holder == holder and record.state == 'running' then
+    redis.call('ZADD', clock_key(run), now + ttl, index)
+  else
+    lost[#lost + 1] = index
+  end
+end
+if #lost == 0 then return '[]' end
+return cjson.encode(lost)

@@ -1,0 +1,21 @@
+-- Files that count as written but are not in the graph (it lost its last second) go round again.
+-- ARGV: run, indices json. Returns how many were reopened.
+local run = ARGV[1]
+local now = now_ms()
+local reopened = 0
+for _, index in ipairs(cjson.decode(ARGV[2])) do
+  local raw = redis.call('HGET', outcomes_key(run, index), index)
+  if raw and cjson.decode(raw).state == 'written' then
+    redis.call('HDEL', outcomes_key(run, index), index)
+    redis.call('HINCRBY', run_key(run), 'ended', -1)
+    redis.call('HINCRBY', run_key(run), 'count:written', -1)
+    requeue(run, index, {starts = 0, requeues = 0, defers = 0, token = '', holder = ''}, now)
+    reopened = reopened + 1
+  end
+end
+if reopened > 0 then
+  redis.call('HSET', run_key(run), 'state', 'running')
+  redis.call('ZADD', 'gm:active', redis.call('ZSCORE', 'gm:runs', run), run)
+  redis.call('ZREM', graph_key(redis.call('HGET', run_key(run), 'graph')) .. ':waiting', run)
+end
+return reopened

@@ -1,0 +1,26 @@
+-- Number items of a conversation; an item keeps its number, the items used longest ago are dropped.
+-- ARGV: session, capacity, expiry in seconds, then item and text by turns. Gives one number per item.
+local home = 'gm:session:' .. ARGV[1] .. ':'
+local counter, numbers, texts, used = home .. 'counter', home .. 'numbers', home .. 'texts', home .. 'used'
+local capacity, seconds = tonumber(ARGV[2]), tonumber(ARGV[3])
+local given = {}
+for i = 4, #ARGV, 2 do
+  local item, text = ARGV[i], ARGV[i + 1]
+  local number = redis.call('HGET', numbers, item)
+  if not number then
+    number = redis.call('HINCRBY', counter, 'number', 1)
+    redis.call('HSET', numbers, item, number)
+    redis.call('HSET', texts, number, text)
+  end
+  redis.call('ZADD', used, redis.call('HINCRBY', counter, 'use', 1), item)
+  given[#given + 1] = tonumber(number)
+end
+for _ = 1, redis.call('ZCARD', used) - capacity do
+  local item = redis.call('ZPOPMIN', used)[1]
+  redis.call('HDEL', texts, redis.call('HGET', numbers, item))
+  redis.call('HDEL', numbers, item)
+end
+for _, key in ipairs({counter, numbers, texts, used}) do
+  redis.call('EXPIRE', key, seconds)
+end
+return given

@@ -1,0 +1,37 @@
+-- End a stage for files of a batch. ARGV: run, holder, queue_ttl ms, rows json.
+-- A row is {index, action, payload}: 'end' with an outcome, 'next' with a reference for the next stage,
+-- 'defer' with milliseconds. A start that ends here is un-counted. Returns the files whose lease was lost.
+local run, holder, queue_ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
+local now = now_ms()
+local lost = {}
+for _, row in ipairs(cjson.decode(ARGV[4])) do
+  local index, action, payload = row[1], row[2], row[3]
+  local record = load_record(run, index)
+  if not record or record.holder ~= holder or record.state ~= 'running' then
+    -- Settled before by this very call (a repeated script), or taken by another holder.
+    if not (record and record.last == holder) then
+      local raw = redis.call('HGET', outcomes_key(run, index), index)
+      if not raw or cjson.decode(raw).holder ~= holder then lost[#lost + 1] = index end
+    end
+  else
+    record.starts = record.starts - 1
+    record.last = holder
+    if action == 'end' then
+      payload.holder = holder
+      payload.worker = record.worker
+      payload.starts = record.starts
+      payload.defers = record.defers
+      finish(run, index, payload, record, now)
+    elseif action == 'next' then
+      record.holder, record.state, record.ref = '', 'queued', payload
+      save_record(run, index, record)
+      redis.call('ZADD', clock_key(run), now + queue_ttl * 2 ^ math.min(record.requeues, 6), index)
+    else
+      record.defers = record.defers + 1
+      requeue(run, index, record, now + payload)
+    end
+  end
+end
+settle_run(run, now)
+if #lost == 0 then return '[]' end
+return cjson.encode(lost)

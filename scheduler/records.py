@@ -1,0 +1,117 @@
+"""Values of the ledger: runs, batches, claimed files, outcomes."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from scheduler.states import FileState, RunState
+
+
+@dataclass(frozen=True, slots=True)
+class NewFile:
+    """A file for a run's manifest: its escaped relative path, its size in bytes, and its fate where that is known."""
+
+    relative: str
+    size: int
+    outcome: "Outcome | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a file. `stage` names where it was decided, `seconds` the time that stage took for it."""
+
+    state: FileState
+    code: str = "ok"
+    message: str = ""
+    stage: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+    def as_row(self) -> dict[str, Any]:
+        """Give the form that the scripts store."""
+        row: dict[str, Any] = {"state": self.state.value, "code": self.code, "stage": self.stage}
+        if self.message:
+            row["message"] = self.message
+        if self.details:
+            row["details"] = self.details
+        return row
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Files of one run that travel through the stages together; this is all that a message carries."""
+
+    run: str
+    generation: int
+    graph: str
+    token: str
+    files: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedFile:
+    """A file that this task now works on: `ref` is what the stage before left, `defers` how often it waited."""
+
+    index: int
+    relative: str
+    size: int
+    ref: dict[str, str]
+    defers: int
+    starts: int
+
+
+@dataclass(frozen=True, slots=True)
+class FileReport:
+    """One line of a run's report."""
+
+    index: int
+    relative: str
+    size: int
+    state: str
+    code: str = ""
+    message: str = ""
+    stage: str = ""
+    details: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """A run at one instant. `counts` by file state always sum up to `total - pending - in_flight`."""
+
+    run: str
+    state: RunState
+    graph: str
+    root: str
+    total: int
+    pending: int
+    in_flight: int
+    counts: dict[str, int]
+    created_at: float
+    sealed_at: float | None
+    ingested_at: float | None
+    ended_at: float | None
+    error: str
+    options: dict[str, Any]
+
+    @property
+    def ended(self) -> int:
+        """How many files have an outcome."""
+        return sum(self.counts.values())
+
+    @property
+    def failed(self) -> int:
+        """How many files failed."""
+        return self.counts.get(FileState.FAILED.value, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class FinalizeStatus:
+    """A graph's finalize at one instant."""
+
+    graph: str
+    state: str
+    number: int
+    phase: str
+    shards: int
+    left: int
+    report: dict[str, int]
+    error: str
+    waiting: int

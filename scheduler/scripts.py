@@ -1,0 +1,56 @@
+"""Lua scripts of the ledger and the leases: loaded once, called with bounded patience.
+
+Every script that is called with `patient=True` is idempotent for its caller, so that a call whose
+answer was lost may be repeated; redis-py's own retries are off (they would repeat anything).
+"""
+
+import time
+from functools import cache
+from importlib import resources
+from typing import Any
+
+import redis
+
+from scheduler.errors import LedgerUnavailable
+
+PATIENCE_SECONDS = 60.0
+"""How long a worker that holds work waits for a ledger that restarts before it gives the work up."""
+
+
+@cache
+def read_script(name: str, preamble: str) -> str:
+    """Read a script and the functions that it shares with its kind."""
+    folder = resources.files("scheduler") / "lua"
+    return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in (preamble, name) if part)
+
+
+class Scripts:
+    """Calls the scripts of one kind on one Redis."""
+
+    def __init__(self, client: "redis.Redis", preamble: str) -> None:
+        self._client = client
+        self._preamble = preamble
+        self._loaded: dict[str, Any] = {}
+
+    def call(self, name: str, *args: str | float, patient: bool = False) -> Any:
+        """Run a script; raises `LedgerUnavailable` at once, or after a minute where `patient`."""
+        script = self._loaded.get(name)
+        if script is None:
+            script = self._loaded[name] = self._client.register_script(read_script(name, self._preamble))
+        deadline = time.monotonic() + (PATIENCE_SECONDS if patient else 0.0)
+        pause = 0.05
+        while True:
+            try:
+                return script(keys=[], args=args)
+            except redis.exceptions.ConnectionError as error:
+                cause: Exception = error
+            except redis.exceptions.TimeoutError as error:
+                cause = error
+            except redis.exceptions.ResponseError as error:
+                if not str(error).startswith(("LOADING", "OOM", "MISCONF", "TRYAGAIN")):
+                    raise
+                cause = error
+            if time.monotonic() >= deadline:
+                raise LedgerUnavailable(f"The ledger's Redis did not answer: {cause}") from cause
+            time.sleep(pause)
+            pause = min(pause * 2, 2.0)

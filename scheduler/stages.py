@@ -1,0 +1,171 @@
+"""One batch through one stage: claim, work file by file, settle every file by what happened to it.
+
+This is where errors become fates: transient ones defer, permanent ones are outcomes, a programming
+error is logged with its traceback and ends the file alone. Nothing is raised for somebody else to
+handle, except what ends the process or the whole task.
+"""
+
+import random
+import secrets
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import structlog
+
+from pipeline.errors import SKIP_CODES, ArtifactMissing, LeaseLost, LoadError, PermanentError, TransientError
+from scheduler.ledger import Ledger
+from scheduler.records import Batch, ClaimedFile, Outcome
+from scheduler.states import FileState
+
+_log = structlog.get_logger(__name__)
+LONGEST_DEFER_SECONDS = 60.0
+
+
+class OutOfTurn(TransientError):
+    """A document needs another turn; what was done so far is kept."""
+
+
+@dataclass(slots=True)
+class StageRun:
+    """The files of one batch in the hands of one task, and what was decided of them so far."""
+
+    batch: Batch
+    stage: str
+    holder: str
+    files: dict[int, ClaimedFile]
+    ledger: Ledger
+    started: float = field(default_factory=time.monotonic)
+    current: int | None = None
+    ended: dict[int, Outcome] = field(default_factory=dict)
+    passed: dict[int, dict[str, str]] = field(default_factory=dict)
+    deferred: dict[int, float] = field(default_factory=dict)
+    lost: set[int] = field(default_factory=set)
+    _renewed: float = field(default_factory=time.monotonic)
+
+    def open_files(self) -> list[ClaimedFile]:
+        """List the files whose fate in this stage is open."""
+        decided = self.ended.keys() | self.passed.keys() | self.deferred.keys() | self.lost
+        return [f for i, f in self.files.items() if i not in decided]
+
+    def progress(self) -> None:
+        """Renew the claims once a third of the lease has passed; raises `LeaseLost` when the current file is lost."""
+        if time.monotonic() - self._renewed < self.ledger.lease_seconds / 3:
+            return
+        # Decided files are not settled yet, so they are still ours to keep.
+        self.lost.update(self.ledger.renew(self.batch.run, self.holder, [i for i in self.files if i not in self.lost]))
+        self._renewed = time.monotonic()
+        if self.current in self.lost:
+            raise LeaseLost(f"File {self.current} of run {self.batch.run} was taken by another worker.")
+
+    def decide(self, index: int, result: "Outcome | dict[str, str]") -> None:
+        """Note what a file's work came to: its fate, or its reference for the next stage."""
+        if isinstance(result, Outcome):
+            self.ended[index] = result
+        else:
+            self.passed[index] = result
+
+    def elapsed(self) -> float:
+        """Tell for how many seconds this task has worked."""
+        return time.monotonic() - self.started
+
+
+Work = Callable[[StageRun], None]
+"""A stage: decides the fate of every open file of a `StageRun`."""
+FileWork = Callable[[StageRun, ClaimedFile], "Outcome | dict[str, str]"]
+"""A stage for one file: its outcome, or its reference for the next stage."""
+
+
+def run_stage(ledger: Ledger, batch: Batch, stage: str, work: Work, worker: str) -> int:
+    """Run a stage over a batch; gives how many files go on to the next stage."""
+    holder = secrets.token_hex(8)
+    claimed = ledger.claim(batch, stage, holder, worker)
+    if not claimed:
+        return 0
+    run = StageRun(batch, stage, holder, {f.index: f for f in claimed}, ledger)
+    try:
+        work(run)
+    except TransientError as error:
+        for f in run.open_files():
+            run.deferred[f.index] = defer_seconds(error, f.defers)
+    except Exception as error:  # noqa: BLE001 - whatever it was, every claimed file gets its fate
+        if _is_time_limit(error):
+            _end_overdue(run)
+        else:
+            _log.exception("stage_failed", run=batch.run, stage=stage)
+            for f in run.open_files():
+                run.ended[f.index] = outcome_of(error, stage)
+    settle(run)
+    return len(run.passed)
+
+
+def settle(run: StageRun) -> None:
+    """Report to the ledger what was decided, leaving out what was lost."""
+    mine = {
+        name: {i: value for i, value in getattr(run, name).items() if i not in run.lost}
+        for name in ("ended", "passed", "deferred")
+    }
+    lost = run.ledger.settle(run.batch.run, run.holder, **mine)
+    if lost or run.lost:
+        _log.warning("files_lost", run=run.batch.run, stage=run.stage, files=sorted({*lost, *run.lost}))
+
+
+def each_file(work: FileWork) -> Work:
+    """Make a stage of a function on one file, with the rules by which errors become fates."""
+
+    def over_all(run: StageRun) -> None:
+        for f in run.open_files():
+            run.current = f.index
+            try:
+                run.progress()
+                result = work(run, f)
+            except LeaseLost:
+                if f.index not in run.lost:
+                    raise
+            except TransientError as error:
+                run.deferred[f.index] = defer_seconds(error, f.defers)
+            except Exception as error:
+                if _is_time_limit(error):
+                    raise
+                if not isinstance(error, PermanentError):
+                    _log.exception("stage_failed", run=run.batch.run, stage=run.stage, file=f.relative)
+                run.ended[f.index] = outcome_of(error, run.stage)
+            else:
+                run.decide(f.index, result)
+        run.current = None
+
+    return over_all
+
+
+def outcome_of(error: Exception, stage: str) -> Outcome:
+    """Make the outcome of a file whose work raised."""
+    if isinstance(error, LoadError) and error.load_code in SKIP_CODES:
+        return Outcome(FileState.SKIPPED, error.code, str(error), stage)
+    if isinstance(error, PermanentError):
+        return Outcome(FileState.FAILED, error.code, str(error), stage)
+    message = f"A fault of graphmill, not of the file: {type(error).__name__}: {str(error)[:300]}"
+    return Outcome(FileState.FAILED, "internal_error", message, stage)
+
+
+def defer_seconds(error: TransientError, defers: int) -> float:
+    """Tell how long a file waits after a transient error: with jitter, longer each time, a minute at most."""
+    if isinstance(error, ArtifactMissing | OutOfTurn):
+        return 0.0
+    longest = min(LONGEST_DEFER_SECONDS, 0.5 * 2.0 ** min(defers, 7))
+    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+
+
+def _is_time_limit(error: Exception) -> bool:
+    """Tell Celery's soft time limit from other errors, without knowing Celery."""
+    return type(error).__module__.startswith("billiard")
+
+
+def _end_overdue(run: StageRun) -> None:
+    """The soft time limit struck: the file at work is overdue, its batch mates are not to blame."""
+    overdue = run.current if run.current is not None else (next(iter(run.files)) if len(run.files) == 1 else None)
+    for f in run.open_files():
+        if f.index == overdue:
+            message = f"It took longer than the time limit in the {run.stage} stage ({run.elapsed():.0f} s)."
+            run.ended[f.index] = Outcome(FileState.FAILED, "timeout", message, run.stage)
+        else:
+            run.deferred[f.index] = 0.0

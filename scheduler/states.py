@@ -1,0 +1,39 @@
+"""States of runs and files as closed sets, with the moves that are allowed."""
+
+from enum import StrEnum
+
+
+class RunState(StrEnum):
+    """Where a run stands. The ledger's scripts make the moves, each by compare-and-set."""
+
+    OPEN = "open"
+    """Its files are being listed; nothing is dispatched yet."""
+    RUNNING = "running"
+    """Sealed: files are dispatched until each has an outcome."""
+    FINALIZING = "finalizing"
+    """Every file has an outcome; a finalize that begins now or later will cover its writes."""
+    DONE = "done"
+    """Every file has an outcome and the graph is finalized (or was told not to be)."""
+
+
+class FileState(StrEnum):
+    """The fate of a file in a run; exactly one is recorded for each."""
+
+    WRITTEN = "written"
+    """Its document is in the graph, completely, by this run."""
+    UNCHANGED = "unchanged"
+    """The graph holds this very content already."""
+    CHANGED = "changed"
+    """The graph holds another version, which stays untouched."""
+    SKIPPED = "skipped"
+    """It holds no text for a graph: empty, a scan without text, or a kind nobody reads."""
+    FAILED = "failed"
+    """It could not be ingested; code and message say why."""
+
+
+RUN_MOVES = {
+    RunState.OPEN: {RunState.RUNNING, RunState.DONE},
+    RunState.RUNNING: {RunState.FINALIZING, RunState.DONE},
+    RunState.FINALIZING: {RunState.DONE},
+    RunState.DONE: set[RunState](),
+}

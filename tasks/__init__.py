@@ -1,0 +1,1 @@
+"""Celery task shells and canvas; no business logic."""

@@ -1,0 +1,99 @@
+"""What the task shells of this process work with; bound once by the process entry, built on first use.
+
+Built after the fork, never before: sockets, models and locks of a parent must not be shared.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+import structlog
+
+from pipeline.errors import TransientError
+from scheduler.finalize import FinalizeLedger, Shard
+from scheduler.ledger import Ledger
+from scheduler.stages import StageRun
+from scheduler.tick import DispatchConfig, Sender, TickReport, tick
+
+_log = structlog.get_logger(__name__)
+
+
+class Stages(Protocol):
+    """The four stages of ingest over the files that a task has claimed."""
+
+    def load(self, run: StageRun) -> None:
+        """Read files and store their text."""
+
+    def chunk(self, run: StageRun) -> None:
+        """Cut texts into passages."""
+
+    def extract(self, run: StageRun) -> None:
+        """Find what passages say."""
+
+    def write(self, run: StageRun) -> None:
+        """Write documents to the graph."""
+
+
+class FinalizeSteps(Protocol):
+    """The work of a finalize."""
+
+    def run(self, shard: Shard) -> None:
+        """Do one shard of a phase and record its end."""
+
+    def advance(self, shard: Shard) -> list[Shard]:
+        """Once a phase is over, give the shards of the next one (to one caller only)."""
+
+
+class Queries(Protocol):
+    """Reads of the graph on behalf of a client; arguments and results are plain JSON values."""
+
+    def retrieve(self, graph: str, question: str, k: int, session: str) -> dict[str, object]:
+        """Find numbered evidence for a question."""
+
+    def check(self, session: str, draft: str) -> dict[str, object]:
+        """Check a draft's citations against the session's evidence."""
+
+
+@dataclass(frozen=True, slots=True)
+class Resources:
+    """Everything that a shell hands its message to."""
+
+    ledger: Ledger
+    finalizes: FinalizeLedger
+    stages: Stages
+    finalize_steps: FinalizeSteps
+    queries: Queries
+    sender: Sender
+    dispatch: Callable[[], DispatchConfig]
+
+    def tick(self) -> TickReport:
+        """Do all control work that is due now."""
+        return tick(self.ledger, self.finalizes, self.sender, self.dispatch())
+
+    def tick_after_work(self) -> None:
+        """Fill the place of a batch that ended; a tick that cannot be made now is made by the next one."""
+        try:
+            self.tick()
+        except (TransientError, OSError) as error:
+            _log.warning("tick_postponed", reason=str(error))
+
+
+_build: Callable[[], Resources] | None = None
+_built: tuple[int, Resources] | None = None
+
+
+def bind(build: Callable[[], Resources]) -> None:
+    """Say how this process's resources are made."""
+    global _build, _built
+    _build, _built = build, None
+
+
+def current() -> Resources:
+    """Give the resources of this very process (not of the parent that it was forked from)."""
+    global _built  # noqa: PLW0603 - built once per process
+    if _built is None or _built[0] != os.getpid():
+        if _build is None:
+            raise RuntimeError("No resources are bound: tasks run only in a process that workers.app started.")
+        _built = (os.getpid(), _build())
+    return _built[1]

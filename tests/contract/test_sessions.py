@@ -1,0 +1,115 @@
+"""The rules of evidence numbers, on the quick double and on a real Redis."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import fakeredis
+import pytest
+import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
+
+from pipeline.errors import QueryInvalid
+from pipeline.models import Evidence
+from scheduler import sessions
+from scheduler.errors import LedgerUnavailable
+from scheduler.sessions import NO_NUMBER, EvidenceSessions
+
+
+@pytest.fixture(params=["double", "real"])
+def client(request):
+    if request.param == "double":
+        return fakeredis.FakeRedis(decode_responses=True, version=(7, 4))
+    return request.getfixturevalue("redis_client")
+
+
+@pytest.fixture
+def evidence_sessions(client):
+    return EvidenceSessions(client, expiry_seconds=600)
+
+
+def passage(name, text=None):
+    return Evidence("passage", name, f"text of {name}" if text is None else text, 0.5)
+
+
+def test_numbers_run_on_over_the_calls_of_a_session(evidence_sessions):
+    assert evidence_sessions.number("s", [passage("a"), passage("b")]) == [1, 2]
+    assert evidence_sessions.number("s", [passage("c")]) == [3]
+
+
+def test_an_item_seen_again_keeps_its_number(evidence_sessions):
+    evidence_sessions.number("s", [passage("a"), passage("b")])
+    assert evidence_sessions.number("s", [passage("c"), passage("a"), passage("c")]) == [3, 1, 3]
+
+
+def test_an_item_whose_text_has_changed_is_another_item(evidence_sessions):
+    assert evidence_sessions.number("s", [passage("a", "old"), passage("a", "new")]) == [1, 2]
+    assert evidence_sessions.texts("s", [1, 2]) == {1: "old", 2: "new"}
+
+
+def test_an_item_without_text_gets_no_number(evidence_sessions):
+    assert evidence_sessions.number("s", [passage("a", " \n"), passage("b")]) == [NO_NUMBER, 1]
+    assert evidence_sessions.number("s", []) == []
+
+
+def test_texts_come_back_whole_and_unknown_numbers_are_left_out(evidence_sessions):
+    long = "größer – " * 5_000
+    evidence_sessions.number("s", [passage("a", long)])
+    assert evidence_sessions.texts("s", [1, 1, 2, 0, -3, 10**30]) == {1: long}
+    assert evidence_sessions.texts("s", []) == {}
+
+
+def test_a_number_of_another_session_is_unknown(evidence_sessions):
+    evidence_sessions.number("one", [passage("a"), passage("b")])
+    evidence_sessions.number("two", [passage("c")])
+    assert evidence_sessions.texts("two", [1, 2]) == {1: "text of c"}
+    assert evidence_sessions.texts("three", [1]) == {}
+
+
+def test_a_full_session_drops_what_was_used_longest_ago(evidence_sessions, monkeypatch):
+    monkeypatch.setattr(sessions, "CAPACITY", 3)
+    evidence_sessions.number("s", [passage("a"), passage("b"), passage("c")])
+    evidence_sessions.number("s", [passage("a"), passage("d")])
+    assert sorted(evidence_sessions.texts("s", range(1, 9))) == [1, 3, 4]
+    assert evidence_sessions.number("s", [passage("b")]) == [5], "a dropped number is never given again"
+
+
+def test_a_session_ends_some_time_after_its_last_use(evidence_sessions, client):
+    evidence_sessions.number("s", [passage("a")])
+    keys = client.keys("gm:session:*")
+    assert len(keys) == 4
+    assert all(0 < client.ttl(key) <= 600 for key in keys)
+    for key in keys:
+        client.expire(key, 5)
+    evidence_sessions.texts("s", [1])
+    assert all(client.ttl(key) > 500 for key in keys)
+
+
+def test_concurrent_calls_never_share_a_number(evidence_sessions):
+    def number(worker):
+        return [evidence_sessions.number("s", [passage(f"{worker}-{i}"), passage("shared")]) for i in range(20)]
+
+    with ThreadPoolExecutor(4) as pool:
+        calls = [call for worker in pool.map(number, range(4)) for call in worker]
+    own, shared = [first for first, _ in calls], {second for _, second in calls}
+    assert len(shared) == 1
+    assert sorted({*own, *shared}) == list(range(1, 82))
+
+
+@pytest.mark.parametrize("session_id", ["", "a:b", "a b", "{a}", "é", "-a", "a\n", "x" * 65])
+def test_a_session_id_that_is_no_plain_word_is_refused(evidence_sessions, session_id):
+    with pytest.raises(QueryInvalid, match="session id"):
+        evidence_sessions.number(session_id, [passage("a")])
+    with pytest.raises(QueryInvalid, match="session id"):
+        evidence_sessions.texts(session_id, [1])
+
+
+def test_a_session_without_a_life_is_refused(client):
+    with pytest.raises(ValueError, match="0 seconds"):
+        EvidenceSessions(client, expiry_seconds=0)
+
+
+def test_an_unreachable_redis_is_an_error_and_not_an_unknown_number():
+    with redis.Redis(port=1, decode_responses=True, retry=Retry(NoBackoff(), 0)) as client:
+        unreachable = EvidenceSessions(client, expiry_seconds=600)
+        with pytest.raises(LedgerUnavailable):
+            unreachable.texts("s", [1])

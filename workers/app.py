@@ -1,0 +1,49 @@
+"""The Celery application: `celery -A workers.app worker|beat|flower|inspect`."""
+
+import os
+from typing import Any
+
+from celery import Celery, signals
+
+from workers.celeryconfig import celery_config
+from workers.settings import Settings, load_settings
+from workers.telemetry import configure_logging
+
+TASK_MODULES = ("tasks.ingest", "tasks.finalize", "tasks.query", "tasks.control")
+
+
+def create_app(settings: Settings) -> Celery:
+    """Build an application of these settings, with the known task modules and no discovery."""
+    app = Celery("graphmill", include=list(TASK_MODULES))
+    app.conf.update(celery_config(settings))
+    return app
+
+
+settings = load_settings()
+app = create_app(settings)
+
+
+@signals.setup_logging.connect
+def _set_up_logging(**_: Any) -> None:
+    configure_logging(settings)
+
+
+@signals.worker_init.connect
+def _enter_worker(**_: Any) -> None:
+    """Bind what tasks work with, before the pool forks; nothing is opened yet."""
+    from scheduler.workers import Workers
+    from tasks.resources import bind
+    from workers.bootstrap import build_resources
+    from workers.connections import connect_redis
+    from workers.presence import Presence
+
+    bind(lambda: build_resources(settings))
+    Presence(Workers(connect_redis(settings))).connect()
+
+
+@signals.worker_process_init.connect
+def _enter_pool_process(**_: Any) -> None:
+    """A pool process must not outlive a worker that was killed."""
+    from workers.embedded.processes import die_with_parent
+
+    die_with_parent(os.getppid())

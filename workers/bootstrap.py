@@ -1,0 +1,149 @@
+"""The wiring: settings become ports, ports become resources. The only module that names adapters."""
+
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from scheduler.query import Questions
+
+from pipeline.adapters.artifacts import FolderArtifactStore
+from pipeline.adapters.callables import as_embedder, as_extractor, load_attribute
+from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorReader, FalkorWriter, connect
+from pipeline.adapters.minilm import MiniLmEmbedder
+from pipeline.adapters.readers import FileReader
+from pipeline.errors import ModelUnavailable
+from pipeline.ontology import DEFAULT_ONTOLOGY, Ontology, load_ontology
+from pipeline.ports import Embedder, Extractor
+from scheduler.curation import Curation
+from scheduler.finalize import FinalizeLedger
+from scheduler.ingest import IngestStages
+from scheduler.leases import Leases
+from scheduler.ledger import Ledger
+from scheduler.sessions import EvidenceSessions
+from scheduler.tick import DispatchConfig
+from scheduler.workers import Workers
+from tasks.canvas import CanvasSender
+from tasks.resources import Resources
+from workers.connections import connect_redis
+from workers.settings import Settings
+
+EXTRACTOR_GROUP = "graphmill.extractors"
+DEFAULT_FALKORDB = "redis://127.0.0.1:6379"
+BATCHES_PER_PROCESS = 3
+LEAST_WINDOW = 4
+
+
+def build_ledger(settings: Settings) -> Ledger:
+    """Make the ledger."""
+    return Ledger(
+        connect_redis(settings),
+        lease_ms=int(settings.lease_seconds * 1000),
+        queue_ttl_ms=int(settings.queue_seconds * 1000),
+        max_starts=settings.max_starts,
+    )
+
+
+def build_finalizes(settings: Settings) -> FinalizeLedger:
+    """Make the finalize records."""
+    return FinalizeLedger(connect_redis(settings), ttl_ms=int(settings.finalize_seconds * 1000))
+
+
+def build_extractor(settings: Settings) -> Extractor:
+    """Make the configured extractor: an entry point by its name, or `module:attribute`."""
+    name = settings.extractor
+    if ":" in name:
+        return as_extractor(load_attribute(name), name)
+    found = entry_points(group=EXTRACTOR_GROUP, name=name)
+    if not found:
+        known = ", ".join(sorted(point.name for point in entry_points(group=EXTRACTOR_GROUP)))
+        raise ModelUnavailable(
+            f"There is no extractor {name!r}. Set GRAPHMILL_EXTRACTOR to one of {known}, or to module:attribute."
+        )
+    return as_extractor(next(iter(found)).load(), name)
+
+
+def build_embedder(settings: Settings) -> Embedder:
+    """Make the configured embedder."""
+    uri = settings.embed.embedder
+    kind, _, rest = uri.partition(":")
+    if uri == "bundled:minilm-int8":
+        return MiniLmEmbedder()
+    if kind == "python":
+        return as_embedder(load_attribute(rest), uri)
+    raise ModelUnavailable(
+        f"There is no embedder {uri!r}. "
+        "Set GRAPHMILL_EMBED__EMBEDDER to bundled:minilm-int8 or python:module:attribute."
+    )
+
+
+def build_ontology(settings: Settings) -> Ontology:
+    """Load the configured ontology."""
+    return load_ontology(settings.ontology) if settings.ontology else DEFAULT_ONTOLOGY
+
+
+def open_graph(settings: Settings, graph: str) -> FalkorGraph:
+    """Connect to a graph; nothing is made by that."""
+    url = settings.falkordb_url.get_secret_value() if settings.falkordb_url else DEFAULT_FALKORDB
+    return connect(url, graph)
+
+
+def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
+    """Size the window by the workers that live now."""
+    processes = workers.processes("extract")
+    return DispatchConfig(
+        window=settings.window or max(LEAST_WINDOW, BATCHES_PER_PROCESS * processes),
+        max_files=settings.batch_files,
+        max_bytes=settings.batch_bytes,
+        spread=2 * max(1, processes),
+    )
+
+
+def build_resources(settings: Settings) -> Resources:
+    """Make everything that the task shells of one process work with; models load on first use."""
+    ledger, finalizes = build_ledger(settings), build_finalizes(settings)
+    leases = Leases(connect_redis(settings), ttl_ms=int(settings.graph_lease_seconds * 1000))
+    artifacts = FolderArtifactStore(settings.artifacts)
+    embedder = build_embedder(settings)
+    graph_of = cache(lambda graph: open_graph(settings, graph))
+    writer_of = cache(lambda graph: FalkorWriter(graph_of(graph)))
+    curator_of = cache(lambda graph: FalkorCurator(graph_of(graph)))
+    reader_of = cache(lambda graph: FalkorReader(graph_of(graph)))
+
+    @cache
+    def root_of(run: str) -> Path:
+        return settings.files_root or Path(ledger.status(run).root)
+
+    curation = Curation(
+        ledger=ledger,
+        finalizes=finalizes,
+        leases=leases,
+        artifacts=artifacts,
+        embedder=embedder,
+        writer_of=writer_of,
+        curator_of=curator_of,
+        page_size=settings.embed.page_size,
+    )
+    stages = IngestStages(
+        root_of=root_of,
+        reader=FileReader(settings.load),
+        extractor=build_extractor(settings),
+        ontology=build_ontology(settings),
+        artifacts=artifacts,
+        writer_of=writer_of,
+        leases=leases,
+        load_config=settings.load,
+        chunk_config=settings.chunk,
+        turn_seconds=settings.soft_time_limit / 2,
+        check_record=curation.check_record,
+    )
+    sessions = EvidenceSessions(connect_redis(settings), expiry_seconds=settings.session_seconds)
+    workers = Workers(connect_redis(settings))
+    return Resources(
+        ledger=ledger,
+        finalizes=finalizes,
+        stages=stages,
+        finalize_steps=curation,
+        queries=Questions(reader_of, embedder, sessions),
+        sender=CanvasSender(),
+        dispatch=lambda: build_dispatch(settings, workers),
+    )

@@ -1,0 +1,221 @@
+"""The client: what the CLI and other programs do with a running system, over ledger and queues."""
+
+import secrets
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from celery import Celery
+from celery.exceptions import TimeoutError as ResultTimeout
+
+from pipeline import errors as pipeline_errors
+from pipeline.errors import LoadCode, PermanentError, TransientError
+from pipeline.ids import bytes_hash, fingerprint
+from pipeline.load import walk_files
+from scheduler.finalize import FinalizeLedger, Phase, Shard
+from scheduler.ledger import SEGMENT, Ledger
+from scheduler.records import FileReport, FinalizeStatus, NewFile, Outcome, RunStatus
+from scheduler.states import FileState, RunState
+from scheduler.tick import TickReport, tick
+from scheduler.workers import Worker, Workers
+from tasks.canvas import CanvasSender
+from workers.bootstrap import build_dispatch, build_finalizes, build_ledger
+from workers.connections import connect_redis
+from workers.settings import Settings
+
+
+class NoAnswer(TransientError):
+    """No worker answered a query in time."""
+
+
+class SettingsDiffer(PermanentError):
+    """A run was begun with other settings than the present ones."""
+
+
+_LISTED = {
+    LoadCode.UNSUPPORTED_FORMAT: "No reader takes this kind of file (.txt, .md, .markdown, .rst, .pdf are read).",
+    LoadCode.OUTSIDE_ROOT: "A link that leaves the files root. Copy the file in, or give a wider --root.",
+    LoadCode.NOT_A_FILE: "Not a regular file (a pipe, socket, device, or folder named like a file).",
+    LoadCode.MISSING: "A link whose target does not exist.",
+    LoadCode.UNREADABLE: "The system refuses to list it. Check the permissions of its folder.",
+}
+Listed = Callable[[int], None]
+"""Called while files are listed, with how many there are so far."""
+
+
+@dataclass(slots=True)
+class _Segment:
+    files: list[NewFile] = field(default_factory=list)
+    offset: int = 0
+
+
+class Client:
+    """Submits runs, watches them, asks questions. Opens connections on first use."""
+
+    def __init__(self, settings: Settings, app: Celery) -> None:
+        self.settings = settings
+        self._app = app
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The ledger of runs."""
+        return build_ledger(self.settings)
+
+    @cached_property
+    def finalizes(self) -> FinalizeLedger:
+        """The finalize records."""
+        return build_finalizes(self.settings)
+
+    @cached_property
+    def _workers(self) -> Workers:
+        return Workers(connect_redis(self.settings))
+
+    # Runs
+
+    def submit(
+        self,
+        paths: Sequence[Path],
+        root: Path,
+        *,
+        graph: str,
+        finalize: str = "auto",
+        listed: Listed | None = None,
+    ) -> str:
+        """Make a run of all files under `paths`, list them, seal it; gives its id.
+
+        `root` is what the documents' names are relative to; paths outside it are refused.
+        """
+        options = {"paths": [str(path) for path in paths], "settings": settings_fingerprint(self.settings)}
+        run = self.ledger.open_run(graph, str(root), finalize=finalize, options=options)
+        self._list(run, root, paths, listed)
+        return run
+
+    def resume(self, run: str, *, listed: Listed | None = None) -> RunStatus:
+        """Make an interrupted run go on; raises `SettingsDiffer` where its files would come out mixed."""
+        status = self.ledger.status(run)
+        if status.state is not RunState.DONE and status.options["settings"] != settings_fingerprint(self.settings):
+            raise SettingsDiffer(
+                f"Run {run} was begun with other settings (extractor, ontology, chunking or embedder). "
+                "Resume it with those, or ingest the folder again as a new run."
+            )
+        if status.state is RunState.OPEN:
+            self.ledger.clear_open(run)
+            self._list(run, Path(status.root), [Path(path) for path in status.options["paths"]], listed)
+        return self.ledger.status(run)
+
+    def _list(self, run: str, root: Path, paths: Sequence[Path], listed: Listed | None) -> None:
+        segment = _Segment()
+
+        def send() -> None:
+            segment.offset = self.ledger.append(run, segment.offset, segment.files)
+            segment.files = []
+            if listed:
+                listed(segment.offset)
+
+        for found in walk_files(root, paths):
+            outcome = None
+            if found.code is not None:
+                skipped = found.code in pipeline_errors.SKIP_CODES
+                state = FileState.SKIPPED if skipped else FileState.FAILED
+                outcome = Outcome(state, found.code.value, _LISTED[found.code], "list")
+            segment.files.append(NewFile(found.relative, found.size, outcome))
+            if len(segment.files) == SEGMENT:
+                send()
+        if segment.files:
+            send()
+        self.ledger.seal(run)
+
+    def tick(self) -> TickReport:
+        """Do the control work that is due, as beat would."""
+        return tick(self.ledger, self.finalizes, CanvasSender(), build_dispatch(self.settings, self._workers))
+
+    def status(self, run: str) -> RunStatus:
+        """Tell where a run stands."""
+        return self.ledger.status(run)
+
+    def runs(self, limit: int = 50) -> list[RunStatus]:
+        """List runs, newest first."""
+        return self.ledger.runs(limit)
+
+    def files(self, run: str, states: Sequence[FileState] | None = None) -> Iterator[FileReport]:
+        """Report the files of a run."""
+        return self.ledger.files(run, states)
+
+    def workers(self) -> list[Worker]:
+        """List the living workers of all hosts."""
+        return self._workers.living()
+
+    # Finalize
+
+    def finalize(self, graph: str) -> int:
+        """Begin a finalize of a graph now, or join the one that runs; gives its number."""
+        number = self.finalizes.begin(graph, forced=True)
+        if number:
+            CanvasSender().send_phase([Shard(graph, number, Phase.PLAN, 0)])
+            return number
+        return self.finalizes.status(graph).number
+
+    def finalize_status(self, graph: str) -> FinalizeStatus:
+        """Tell where a graph's finalize stands."""
+        return self.finalizes.status(graph)
+
+    # Questions
+
+    def retrieve(self, question: str, *, graph: str, k: int = 15, session: str | None = None) -> dict[str, Any]:
+        """Find evidence for a question through the query worker, numbered in a session.
+
+        Raises `NoAnswer`, or the worker's own error (`GraphMissing`, `GraphUnavailable`, `QueryInvalid` ...).
+        """
+        session = session or secrets.token_hex(8)
+        return {**self._ask("query.retrieve", graph, question, k, session), "session": session}
+
+    def check_citations(self, draft: str, *, session: str) -> dict[str, Any]:
+        """Check a draft's citations against the evidence of a session."""
+        return self._ask("query.check_citations", session, draft)
+
+    def _ask(self, task: str, *args: object) -> dict[str, Any]:
+        timeout = self.settings.query_timeout
+        # One that nobody took in time must not be run late.
+        sent = self._app.send_task(task, args=args, expires=timeout)
+        try:
+            reply = sent.get(timeout=timeout)
+        except ResultTimeout as error:
+            raise NoAnswer(
+                f"No query worker answered within {timeout:.0f} s. Is one running (`graphmill worker query`)? "
+                "`graphmill health` shows it."
+            ) from error
+        finally:
+            sent.forget()
+        if "error" in reply:
+            raise _error_of(reply["error"], reply["message"])
+        return dict(reply["ok"])
+
+
+def _error_of(name: str, message: str) -> Exception:
+    """Make the worker's error anew here, by its class name."""
+    cls = getattr(pipeline_errors, name, TransientError)
+    error = cls(message)
+    return error if isinstance(error, Exception) else TransientError(message)
+
+
+def settings_fingerprint(settings: Settings) -> str:
+    """Hash what decides how a file comes out, so that a resumed run is never a mixture."""
+    ontology = bytes_hash(settings.ontology.read_bytes()) if settings.ontology else ""
+    return fingerprint(
+        (settings.extractor, ontology, settings.chunk.fingerprint, settings.load.fingerprint, settings.embed.embedder)
+    )
+
+
+def wait_for_workers(client: Client, queues: Sequence[str], seconds: float) -> bool:
+    """Wait until each queue has a living worker; False when it took too long."""
+    deadline = time.monotonic() + seconds
+    while True:
+        read = {queue for worker in client.workers() for queue in worker.queues}
+        if read.issuperset(queues):
+            return True
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
