@@ -1,0 +1,173 @@
+"""Stage results in a folder that all workers share: whole or absent, never torn.
+
+Layout under the folder: `store/id` (the store's uuid), `objects/ab/cd/<key>`, `tmp/`. A file is a header
+(magic, compression, BLAKE2 checksum of what follows) and the stored bytes. It is written beside, then
+renamed. There is no fsync: a file torn by a power cut fails its checksum and counts as missing, and
+its stage runs again, which costs less than a sync per artifact.
+"""
+
+import errno
+import hashlib
+import os
+import re
+import shutil
+import time
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from pipeline.errors import ArtifactsUnavailable
+
+_MAGIC = b"gma1"
+_PLAIN, _ZLIB = b"p", b"z"
+_CHECKSUM_BYTES = 16
+_HEADER_BYTES = len(_MAGIC) + 1 + _CHECKSUM_BYTES
+COMPRESS_FROM = 512
+"""Bytes from which compression is tried; below it the file takes one disk block either way."""
+
+_KEY = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
+_MAX_KEY = 200
+_ABANDONED_SECONDS = 24 * 3600
+
+_FIXES = {
+    errno.ENOSPC: "the disk is full: free space there",
+    errno.EDQUOT: "the disk quota is used up: free space there",
+    errno.EFBIG: "a file size limit was reached: raise it, or free space there",
+    errno.EACCES: "give this process's user read and write access to it",
+    errno.EPERM: "give this process's user read and write access to it",
+    errno.EROFS: "it is mounted read-only: mount it writable",
+    errno.EIO: "the disk or network share failed: check it",
+    errno.ENOENT: "it was removed or is not mounted: mount it, or restart the worker to make it anew",
+    errno.ENOTDIR: "a file stands where a folder should be: remove it",
+}
+
+
+class FolderArtifactStore:
+    """Keeps artifacts as checked files in one folder (port `ArtifactStore`).
+
+    Any number of processes on any number of hosts may use the same folder at once.
+
+    Raises:
+        ArtifactsUnavailable: On opening, reading or writing, when the folder is full, read-only, not
+            mounted or otherwise failing; the message names the folder and the fix.
+    """
+
+    store_id: str
+
+    def __init__(self, path: Path) -> None:
+        self.path = path.absolute()
+        self._objects = self.path / "objects"
+        self._temporary = self.path / "tmp"
+        with self._explained("opened"):
+            self._objects.mkdir(parents=True, exist_ok=True)
+            self._temporary.mkdir(exist_ok=True)
+            self.store_id = self._identify()
+            self._sweep()
+
+    def get(self, key: str) -> bytes | None:
+        """Give what was put under the key, or None where it is missing or damaged (then removed)."""
+        path = self._place(key)
+        with self._explained("read"):
+            try:
+                with path.open("rb") as file:
+                    inode = os.fstat(file.fileno()).st_ino
+                    stored = file.read()
+            except FileNotFoundError:
+                # An unmounted store has nothing either, but that must not make every stage run again.
+                self._temporary.stat()
+                return None
+            data = _unpack(stored)
+            if data is None:
+                with suppress(FileNotFoundError):
+                    # Another process may have replaced it by a whole one meanwhile.
+                    if path.stat().st_ino == inode:
+                        path.unlink()
+            return data
+
+    def put(self, key: str, data: bytes) -> None:
+        """Store the bytes so that a later `get` sees all of them or none; twice is once."""
+        path = self._place(key)
+        with self._explained("written"):
+            draft = self._temporary / uuid.uuid4().hex
+            try:
+                draft.write_bytes(_pack(data))
+                path.parent.mkdir(parents=True, exist_ok=True)
+                draft.replace(path)
+            except BaseException:
+                with suppress(OSError):
+                    draft.unlink()
+                raise
+
+    def _place(self, key: str) -> Path:
+        if len(key) > _MAX_KEY or not _KEY.fullmatch(key):
+            raise ValueError(f"not an artifact key: {key[:80]!r}")
+        digest = hashlib.blake2b(key.encode("ascii"), digest_size=2).hexdigest()
+        return self._objects / digest[:2] / digest[2:] / key.replace("/", "~")
+
+    def _identify(self) -> str:
+        """Read the store's id; the first process makes it. Renaming a folder onto a full one fails, so one wins."""
+        home = self.path / "store"
+        if not home.exists():
+            draft = self._temporary / uuid.uuid4().hex
+            draft.mkdir()
+            (draft / "id").write_text(f"{uuid.uuid4()}\n", encoding="ascii")
+            try:
+                draft.rename(home)
+            except OSError as error:
+                shutil.rmtree(draft, ignore_errors=True)
+                if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
+                    raise
+        text = (home / "id").read_text(encoding="ascii", errors="replace").strip()
+        try:
+            return str(uuid.UUID(text))
+        except ValueError:
+            raise ArtifactsUnavailable(
+                f"artifact folder {self.path}: its id file {home / 'id'} is damaged; restore it, "
+                "or empty the folder (stages then run again)"
+            ) from None
+
+    def _sweep(self) -> None:
+        """Remove what killed processes left half written a day ago or earlier."""
+        oldest = time.time() - _ABANDONED_SECONDS
+        for draft in self._temporary.iterdir():
+            # Another process may sweep at the same time.
+            with suppress(FileNotFoundError):
+                if draft.stat().st_mtime >= oldest:
+                    continue
+                if draft.is_dir():
+                    shutil.rmtree(draft)
+                else:
+                    draft.unlink()
+
+    @contextmanager
+    def _explained(self, act: str) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            fix = _FIXES.get(error.errno or 0, "check it")
+            raise ArtifactsUnavailable(
+                f"artifact folder {self.path} cannot be {act} ({error.strerror or error}): {fix}; "
+                "the work is taken up again by itself"
+            ) from error
+
+
+def _pack(data: bytes) -> bytes:
+    flag, body = _PLAIN, data
+    if len(data) >= COMPRESS_FROM:
+        packed = zlib.compress(data, 1)
+        if len(packed) < len(data):
+            flag, body = _ZLIB, packed
+    return _MAGIC + flag + _checksum(flag + body) + body
+
+
+def _unpack(stored: bytes) -> bytes | None:
+    flag, body = stored[len(_MAGIC) : len(_MAGIC) + 1], stored[_HEADER_BYTES:]
+    if not stored.startswith(_MAGIC) or stored[len(_MAGIC) + 1 : _HEADER_BYTES] != _checksum(flag + body):
+        return None
+    return zlib.decompress(body) if flag == _ZLIB else body
+
+
+def _checksum(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=_CHECKSUM_BYTES).digest()

@@ -1,0 +1,182 @@
+"""The canonical key of a name: what is left when spelling habits are taken away.
+
+Rules: the GraphRAG SDK's exact-match phase. Case, accents of Latin letters, punctuation, inner dots, a
+leading English article, `Surname, Given`, common abbreviations and one trailing legal form go; word order,
+digits and the letters of other scripts stay. A key is compared, never shown; a changed rule makes
+other keys, so graphs must then be keyed anew.
+"""
+
+import re
+import unicodedata
+from functools import cache
+
+from cleanco.termdata import terms_by_country, terms_by_type
+
+from pipeline.ids import normalise_name
+
+_ARTICLE = re.compile(r"(?:the|an?)\s+(?=\w)")
+_ARTICLE_OF_INVERTED = re.compile(r"the\s+(?=\w)")  # in "Lee, A" the A is an initial
+_SPACED_INITIALS = re.compile(r"\b([^\W\d_])\.\s+(?=[^\W\d_]\.)")
+_INNER_DOT = re.compile(r"(?<=[^\W\d_])\.(?=[^\W\d_])")
+_DECIMAL_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_APOSTROPHES = "'’‘ʼ`´"
+_MARKS_OF_TRADE = dict.fromkeys(map(ord, "®™©℠"))
+_KEPT_AFTER_WORD = "#%"  # C# is not C, 5 % is not 5
+_POINT = "\ue000"  # private use: stands for a decimal point while punctuation goes
+_LATIN_END = "\u0250"
+_STROKED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"})
+
+_GENERATIONS = frozenset(
+    "jr sr junior senior ii iii iv v phd md dds mba esq kc qc mp mbe obe cbe".split()  # noqa: SIM905 - a list of words is read as words
+)
+_MOST_WORDS_OF_A_PART = 3
+
+_ABBREVIATIONS = {
+    "assn": "association",
+    "assoc": "association",
+    "ave": "avenue",
+    "bros": "brothers",
+    "co": "company",
+    "corp": "corporation",
+    "dept": "department",
+    "dr": "doctor",
+    "govt": "government",
+    "inc": "incorporated",
+    "inst": "institute",
+    "intl": "international",
+    "jr": "junior",
+    "ltd": "limited",
+    "mfg": "manufacturing",
+    "mt": "mount",
+    "natl": "national",
+    "prof": "professor",
+    "sr": "senior",
+    "univ": "university",
+}
+
+# Forms that cleanco lists apart or not at all, each one form in the law of its country.
+_MORE_LEGAL_FORMS = (
+    *("co ltd", "co limited", "company ltd", "company limited", "co inc", "co llc", "co kg"),
+    *("private limited", "pvt limited", "pte limited", "pty limited", "pty"),
+    *("aktiengesellschaft", "naamloze vennootschap", "kabushiki kaisha", "société anonyme", "societe anonyme"),
+)
+# Listed by cleanco, but at the end of a name more often a word, a place or body, an era, month, degree or name.
+_NOT_LEGAL_FORMS = frozenset(
+    """
+    at dat eg ok private pp ps sem vat
+    et fa nl pt sd uk
+    ad ba cpt da ei ij ik sal sep
+    """.split()  # noqa: SIM905 - a list of words is read as words
+)
+
+
+def canonical_key(name: str) -> str:
+    """Fold a name so that its usual spellings share a key.
+
+    Names that differ in digits, word order or a generation (`Jr.`) keep different keys. Where nothing
+    would be left (`!!!`), the key is the normalised name; a blank name has the key ``""``.
+    """
+    text, inverted = _straighten(_fold_characters(name))
+    article = (_ARTICLE_OF_INVERTED if inverted else _ARTICLE).match(text)
+    if article:
+        text = text[article.end() :]
+    words = _drop_legal_form(_split_words(text))
+    # A mark without a letter leaves a blank behind.
+    return " ".join(_fold_accents(" ".join(_expand(words))).split()) or normalise_name(name)
+
+
+def _fold_characters(name: str) -> str:
+    """Fold case and compatibility forms; 10² becomes 10 2, lest it be 102."""
+    spaced: list[str] = []
+    for char in name.translate(_MARKS_OF_TRADE):
+        if unicodedata.category(char) == "No" and spaced and spaced[-1][-1].isdigit():
+            spaced.append(" ")
+        spaced.append(char)
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", "".join(spaced)).casefold())
+    return " ".join("".join(char for char in folded if unicodedata.category(char) != "Cf").split())
+
+
+def _straighten(text: str) -> tuple[str, bool]:
+    """Turn `surname, given` (with a generation after it, or not) around; say whether it did."""
+    parts = [part.strip() for part in re.split(r",(?=\s)", text)]
+    tail = ""
+    if len(parts) == 3 and _is_generation(parts[2]):  # noqa: PLR2004 - surname, given name, generation
+        tail = " " + parts.pop()
+    if len(parts) != 2 or not all(map(_may_be_part_of_a_person, parts)):  # noqa: PLR2004 - the two parts
+        return text, False
+    surname, given = parts
+    if _is_generation(given) or tuple(_split_words(given)) in _legal_forms():
+        return text, False
+    return f"{given} {surname}{tail}", True
+
+
+def _is_generation(part: str) -> bool:
+    return " ".join(_split_words(part)) in _GENERATIONS
+
+
+def _may_be_part_of_a_person(part: str) -> bool:
+    words = part.split()
+    return 0 < len(words) <= _MOST_WORDS_OF_A_PART and not any(
+        word in {"&", "and"} or any(char.isdigit() for char in word) for word in words
+    )
+
+
+def _split_words(text: str) -> list[str]:
+    text = _INNER_DOT.sub("", _SPACED_INITIALS.sub(r"\1", text))
+    text = _DECIMAL_POINT.sub(_POINT, text).replace("&", " and ")
+    kept: list[str] = []
+    for char in text:
+        if char in _APOSTROPHES:
+            continue
+        if char in _KEPT_AFTER_WORD and kept and kept[-1].isalnum():
+            kept.append(char)
+        elif char != _POINT and unicodedata.category(char)[0] in "PZC":
+            kept.append(" ")
+        else:
+            kept.append(char)
+    return "".join(kept).replace(_POINT, ".").split()
+
+
+def _drop_legal_form(words: list[str]) -> list[str]:
+    """Drop the longest legal form at the end, if a name is left; accents count (José Sá is no S.A.)."""
+    forms = _legal_forms()
+    for size in range(min(_longest_legal_form(), len(words) - 1), 0, -1):
+        if tuple(words[-size:]) in forms:
+            return words[:-size]
+    return words
+
+
+@cache
+def _legal_forms() -> frozenset[tuple[str, ...]]:
+    listed = [term for terms in (terms_by_type, terms_by_country) for group in terms.values() for term in group]
+    forms = {tuple(_split_words(_fold_characters(term))) for term in (*listed, *_MORE_LEGAL_FORMS)}
+    return frozenset(form for form in forms if form and " ".join(form) not in _NOT_LEGAL_FORMS)
+
+
+@cache
+def _longest_legal_form() -> int:
+    return max(map(len, _legal_forms()))
+
+
+def _expand(words: list[str]) -> list[str]:
+    expanded = [_ABBREVIATIONS.get(word, word) for word in words]
+    # A saint stands before a name, a street after it.
+    if len(words) > 1:
+        if words[0] == "st":
+            expanded[0] = "saint"
+        if words[-1] == "st":
+            expanded[-1] = "street"
+    return expanded
+
+
+def _fold_accents(text: str) -> str:
+    """Take the marks off Latin letters only: й and が are letters of their own."""
+    kept: list[str] = []
+    base = " "
+    for char in unicodedata.normalize("NFD", text):
+        if not unicodedata.combining(char):
+            base = char
+        elif base < _LATIN_END:
+            continue
+        kept.append(char)
+    return unicodedata.normalize("NFC", "".join(kept)).translate(_STROKED)
