@@ -1,0 +1,76 @@
+"""Start children again that died, but not for ever."""
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from workers.embedded.errors import StartFailed
+from workers.embedded.processes import Child
+
+MOST_QUICK_RESTARTS = 5
+"""Deaths in a row, each soon after a start, after which a child is given up."""
+QUICK_SECONDS = 60.0
+"""A child that ran longer than this has recovered: its count starts anew."""
+FIRST_DELAY_SECONDS = 0.5
+"""Wait before the first restart; it doubles with each quick death."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """A child that ended without being told to."""
+
+    name: str
+    returncode: int
+    log_file: Path
+
+    def __str__(self) -> str:
+        """One line for the user."""
+        how = f"signal {-self.returncode}" if self.returncode < 0 else f"status {self.returncode}"
+        return f"{self.name} ended unexpectedly ({how}) and is started again; see {self.log_file}"
+
+
+class Supervisor:
+    """Watches children whenever `look` is called; it has no thread of its own."""
+
+    def __init__(self, children: list[Child], clock: Callable[[], float] = time.monotonic) -> None:
+        self._children = children
+        self._clock = clock
+        self._quick: dict[str, int] = {}
+        self._due: dict[str, float] = {}
+
+    def look(self) -> tuple[list[Death], bool]:
+        """Note who died since the last look and start again whose delay is over.
+
+        Returns:
+            The new deaths, and whether a child was started.
+
+        Raises:
+            StartFailed: a child died quickly too often; with the end of its log.
+        """
+        deaths: list[Death] = []
+        restarted = False
+        for child in self._children:
+            due = self._due.get(child.name)
+            if due is not None:
+                if self._clock() >= due:
+                    del self._due[child.name]
+                    child.start()
+                    restarted = True
+                continue
+            returncode = child.returncode
+            if returncode is not None:
+                deaths.append(Death(child.name, returncode, child.log_file))
+                self._plan_restart(child, returncode)
+        return deaths, restarted
+
+    def _plan_restart(self, child: Child, returncode: int) -> None:
+        now = self._clock()
+        count = self._quick.get(child.name, 0) + 1 if now - child.started_at < QUICK_SECONDS else 1
+        self._quick[child.name] = count
+        if count > MOST_QUICK_RESTARTS:
+            raise StartFailed(
+                f"{child.name} died {count} times in a row (last: exit status {returncode}).\n"
+                f"End of {child.log_file}:\n{child.tail()}"
+            )
+        self._due[child.name] = now + FIRST_DELAY_SECONDS * 2 ** (count - 1)
