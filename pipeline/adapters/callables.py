@@ -1,0 +1,209 @@
+"""Makes extractors and embedders of a user's own functions and classes, named as `module:attribute`."""
+
+import hashlib
+import importlib
+import inspect
+import math
+import sys
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from pipeline.errors import EmbeddingInvalid, ModelOutputInvalid, ModelUnavailable
+from pipeline.ids import fingerprint
+from pipeline.models import Extraction, Mention, Relation
+from pipeline.ontology import Ontology
+from pipeline.ports import Embedder, Extractor, Vectors
+
+type ExtractFunction = Callable[[str], tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
+"""Gives entities (`name`, and `type`, `description`, `start`, `end`, `score`) and relations (`source`,
+`target`, `type`, and `source_type`, `target_type`, `description`, `span_start`, `span_end`)."""
+
+type EmbedFunction = Callable[[list[str]], Sequence[Sequence[float]]]
+
+INVALID_ITEM = "invalid_item"
+"""Counts entities and relations that lack their names or are no mappings."""
+
+_NOWHERE = -1
+_PROBE = "A sentence that is embedded to learn the width of the vectors."
+
+
+class CallableExtractor:
+    """An extractor around a function of one text; what it names is grounded later by `pipeline.extract`."""
+
+    def __init__(self, function: ExtractFunction, fingerprint: str) -> None:
+        self.fingerprint = fingerprint
+        self._function = function
+
+    def extract(self, texts: Sequence[str], ontology: Ontology) -> list[Extraction]:  # noqa: ARG002 - the port's
+        """Call the function once for each text; raises `ModelOutputInvalid` for another kind of answer."""
+        return [self._extract_one(text) for text in texts]
+
+    def _extract_one(self, text: str) -> Extraction:
+        match self._function(text):
+            case (list() | tuple() as entities, list() | tuple() as relations):
+                pass
+            case other:
+                raise ModelOutputInvalid(
+                    f"an extract function must return (entities, relations), two lists of mappings, not {_kind(other)}"
+                )
+        mentions = [_mention(item) for item in entities]
+        joined = [_relation(item) for item in relations]
+        invalid = Counter({INVALID_ITEM: mentions.count(None) + joined.count(None)})
+        return Extraction(
+            tuple(mention for mention in mentions if mention is not None),
+            tuple(relation for relation in joined if relation is not None),
+            dict(+invalid),
+        )
+
+
+class CallableEmbedder:
+    """An embedder around a function of a list of texts; vectors are scaled to length 1.
+
+    Calls the function once to learn the dimension. Raises `EmbeddingInvalid` for vectors that
+    cannot be used.
+    """
+
+    def __init__(self, function: EmbedFunction, model_id: str) -> None:
+        self.model_id = model_id
+        self._function = function
+        self.dimension = 0
+        self.dimension = int(self.embed([_PROBE]).shape[1])
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed texts: float32, shape (len(texts), dimension), L2 norm 1."""
+        if not texts:
+            return np.zeros((0, self.dimension), dtype=np.float32)
+        try:
+            vectors = np.asarray(self._function(list(texts)), dtype=np.float32)
+        except (TypeError, ValueError) as error:
+            raise EmbeddingInvalid(f"{self.model_id} gave no table of numbers: {error}") from error
+        if vectors.ndim != 2 or vectors.shape[0] != len(texts) or vectors.shape[1] == 0:  # noqa: PLR2004 - a table
+            raise EmbeddingInvalid(f"{self.model_id} gave an array of shape {vectors.shape} for {len(texts)} texts")
+        if self.dimension and vectors.shape[1] != self.dimension:
+            raise EmbeddingInvalid(
+                f"{self.model_id} gave vectors of width {vectors.shape[1]}, but {self.dimension} before"
+            )
+        if not np.isfinite(vectors).all():
+            raise EmbeddingInvalid(f"{self.model_id} gave vectors with NaN or infinite numbers")
+        lengths = np.linalg.norm(vectors.astype(np.float64), axis=1, keepdims=True)
+        if not lengths.all():
+            nth = int(np.flatnonzero(lengths == 0)[0])
+            raise EmbeddingInvalid(f"{self.model_id} gave a zero vector for {texts[nth][:60]!r}")
+        return (vectors / lengths).astype(np.float32)
+
+
+def load_attribute(name: str) -> object:
+    """Import what `module:attribute` names; raises `ModelUnavailable` that says what to change."""
+    module_name, _, attribute = name.partition(":")
+    if not module_name or not attribute:
+        raise ModelUnavailable(f"{name!r} does not name an object; write it as module:attribute")
+    try:
+        found: object = importlib.import_module(module_name)
+    except ModuleNotFoundError as error:
+        raise ModelUnavailable(
+            f"{name!r} needs the module {error.name!r}, which is not installed; "
+            "install it, or put its folder on PYTHONPATH for every worker"
+        ) from error
+    except ImportError as error:
+        raise ModelUnavailable(f"the module of {name!r} cannot be imported: {error}") from error
+    for part in attribute.split("."):
+        try:
+            found = getattr(found, part)
+        except AttributeError as error:
+            raise ModelUnavailable(f"the module {module_name!r} has no {attribute!r}; correct {name!r}") from error
+    return found
+
+
+def as_extractor(found: object, name: str) -> Extractor:
+    """Give an `Extractor`: the object itself, an instance of the class, or a wrapped function.
+
+    `name` is the object's `module:attribute`. Raises `ModelUnavailable` for anything else.
+    """
+    built = found() if inspect.isclass(found) else found
+    if callable(getattr(built, "extract", None)) and isinstance(getattr(built, "fingerprint", None), str):
+        return cast("Extractor", built)
+    if callable(built):
+        return CallableExtractor(built, source_fingerprint(name))
+    raise ModelUnavailable(
+        f"{name!r} is {_kind(built)}; an extractor is a function extract(text), "
+        "or an object with extract(texts, ontology) and a fingerprint"
+    )
+
+
+def as_embedder(found: object, name: str) -> Embedder:
+    """Give an `Embedder`: the object itself, an instance of the class, or a wrapped function.
+
+    `name` is the object's `module:attribute`. Raises `ModelUnavailable` for anything else.
+    """
+    built = found() if inspect.isclass(found) else found
+    if callable(getattr(built, "embed", None)) and all(hasattr(built, given) for given in ("model_id", "dimension")):
+        return cast("Embedder", built)
+    if callable(built):
+        return CallableEmbedder(built, f"python:{name}@{source_fingerprint(name)[:12]}")
+    raise ModelUnavailable(
+        f"{name!r} is {_kind(built)}; an embedder is a function embed(texts), "
+        "or an object with embed(texts), model_id and dimension"
+    )
+
+
+def source_fingerprint(name: str) -> str:
+    """Fingerprint what `module:attribute` names: the name, and the bytes of the module's file if it has one.
+
+    The place of the file stays out: hosts may keep it in different folders.
+    """
+    file = getattr(sys.modules.get(name.partition(":")[0]), "__file__", None)
+    source = Path(file) if file else None
+    digest = hashlib.sha256(source.read_bytes()).hexdigest() if source and source.is_file() else ""
+    return fingerprint(("python", name, digest))
+
+
+def _mention(item: object) -> Mention | None:
+    if not isinstance(item, Mapping) or not isinstance(item.get("name"), str):
+        return None
+    return Mention(
+        name=item["name"],
+        type=_text(item, "type"),
+        start=_offset(item, "start"),
+        end=_offset(item, "end"),
+        description=_text(item, "description"),
+        score=_score(item),
+    )
+
+
+def _relation(item: object) -> Relation | None:
+    if not isinstance(item, Mapping) or not all(isinstance(item.get(key), str) for key in ("source", "target", "type")):
+        return None
+    return Relation(
+        source=item["source"],
+        source_type=_text(item, "source_type"),
+        target=item["target"],
+        target_type=_text(item, "target_type"),
+        type=item["type"],
+        description=_text(item, "description"),
+        start=_offset(item, "span_start"),
+        end=_offset(item, "span_end"),
+    )
+
+
+def _text(item: Mapping[str, object], key: str) -> str:
+    value = item.get(key)
+    return value if isinstance(value, str) else ""
+
+
+def _offset(item: Mapping[str, object], key: str) -> int:
+    value = item.get(key)
+    return int(value) if isinstance(value, Integral) else _NOWHERE
+
+
+def _score(item: Mapping[str, object]) -> float:
+    value = item.get("score", 1.0)
+    return float(value) if isinstance(value, Real) and math.isfinite(value) else 1.0
+
+
+def _kind(value: object) -> str:
+    return f"an object of type {type(value).__name__}"

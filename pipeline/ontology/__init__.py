@@ -1,0 +1,6 @@
+"""Which kinds of entities and relations a graph holds."""
+
+from pipeline.ontology.files import load_ontology
+from pipeline.ontology.types import DEFAULT_ONTOLOGY, UNKNOWN, EntityType, Ontology, RelationType
+
+__all__ = ["DEFAULT_ONTOLOGY", "UNKNOWN", "EntityType", "Ontology", "RelationType", "load_ontology"]
