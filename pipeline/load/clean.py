@@ -1,0 +1,31 @@
+r"""The text rules that hold before anything is hashed, cut or stored.
+
+What is removed here cannot be stored by the graph (NUL and its like) or be encoded at all (lone
+surrogates). Everything else stays: offsets into the cleaned text are offsets for ever.
+"""
+
+import re
+
+# C0 except tab, the line ends, and the two separators that become line ends.
+_UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f]+")
+_LINE_ENDS = ("\r\n", "\r", "\x0b", "\x0c")
+_SURROGATES = re.compile(r"[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
+_BYTE_ORDER_MARK = "\ufeff"
+
+
+def clean(text: str) -> str:
+    """Make text storable: no control characters, LF line ends, only whole characters.
+
+    Cleaning twice is cleaning once. Form feeds and vertical tabs are line ends, so that the words
+    around them do not grow together; surrogate pairs become the character they stand for.
+    """
+    text = _UNSTORABLE.sub("", text)
+    for line_end in _LINE_ENDS:
+        text = text.replace(line_end, "\n")
+    text = _SURROGATES.sub(_join_pair, text)
+    return text.lstrip(_BYTE_ORDER_MARK)
+
+
+def _join_pair(match: re.Match[str]) -> str:
+    pair = match.group()
+    return pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le") if len(pair) == 2 else ""  # noqa: PLR2004 - a pair is two
