@@ -4,7 +4,7 @@
 
 PY := .venv/bin/python
 STAMP := .venv/.graphmill-ready
-QUESTION := Who founded Lanternfield Instruments?
+QUESTION := Who founded Larkspur Optics?
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|'

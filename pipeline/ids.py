@@ -11,9 +11,8 @@ from collections.abc import Iterable
 
 FILE_PREFIX = "file:"
 _ESCAPED = re.compile(r"\\(\\|x[0-9a-f]{2})")
-_SEPARATOR = "\x1f"
-TYPE_SEPARATOR = "__"
-"""Stands between an entity's name and its type in its id."""
+KEY_SEPARATOR = "\x1f"
+"""Stands between the parts of a relation's key."""
 
 
 def escape_path(path: bytes) -> str:
@@ -90,17 +89,17 @@ def normalise_name(name: str) -> str:
 def entity_id(name: str, entity_type: str) -> str:
     """Name an entity, as in `acme corp__organization`; an empty name gives an empty id."""
     normal = normalise_name(name)
-    return f"{normal}{TYPE_SEPARATOR}{' '.join(entity_type.casefold().split())}" if normal else ""
+    return f"{normal}__{' '.join(entity_type.casefold().split())}" if normal else ""
 
 
 def relation_key(source: str, rel_type: str, target: str) -> str:
     """Name a relation by its two entity ids and its type, for the pending list."""
-    return _SEPARATOR.join((source, rel_type, target))
+    return KEY_SEPARATOR.join((source, rel_type, target))
 
 
 def split_relation_key(key: str) -> tuple[str, str, str]:
     """Give the source, type and target back that `relation_key` joined."""
-    source, rel_type, target = key.split(_SEPARATOR)
+    source, rel_type, target = key.split(KEY_SEPARATOR)
     return source, rel_type, target
 
 

@@ -198,3 +198,29 @@ class Retrieval:
 
     evidence: tuple[Evidence, ...]
     incomplete: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFact:
+    """A fact that answers a question, and the passages that state it."""
+
+    evidence: Evidence
+    passage_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatch:
+    """A passage that holds some of the words asked for, each in this or another inflection."""
+
+    id: str
+    text: str
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WordMatches:
+    """Passages that hold words; `total` counts all passages, `frequencies` those that hold a word."""
+
+    total: int
+    frequencies: Mapping[str, int]
+    found: tuple[WordMatch, ...]

@@ -1,6 +1,6 @@
 """What the stages need from outside, as protocols; `pipeline.adapters` implements them."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -12,11 +12,13 @@ from pipeline.models import (
     EmbeddingText,
     Evidence,
     Extraction,
+    FoundFact,
     GraphCounts,
     GraphRecord,
     LoadedText,
     Pending,
     StoredDocument,
+    WordMatches,
 )
 from pipeline.ontology import Ontology
 
@@ -89,8 +91,15 @@ class GraphWriter(Protocol):
     def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
         """Write documents with all they say, then stamp them. Repeating it changes nothing.
 
-        Raises `LeaseLost`, `GraphUnavailable`, `WriteIncomplete`, `GraphMissing`.
+        Raises `LeaseLost`, `GraphUnavailable`, `WriteIncomplete`, `GraphMissing`; `GraphRejected` with
+        the names of the documents at fault, once all others are written: `stored` tells which.
         """
+
+    def make_durable(self) -> None:
+        """Wait until all that has been written would survive a crash of the server; raises `GraphUnavailable`."""
+
+    def build_search_indexes(self, dimension: int, progress: Progress) -> None:
+        """Build what retrieval searches, for vectors of that width, and wait for it. Idempotent."""
 
 
 class GraphCurator(Protocol):
@@ -145,13 +154,47 @@ class GraphCurator(Protocol):
 
 
 class GraphReader(Protocol):
-    """Reads one graph for retrieval, never writing."""
+    """Reads one graph for retrieval, never writing.
 
-    def nearest_chunks(self, vector: Sequence[float], k: int) -> list[Evidence]:
-        """Find passages by cosine similarity."""
+    Documents that are not completely written, and what only they say, are left out. Where an index is
+    missing or being built, a search finds nothing, and `gaps` says so. Vectors are of shape
+    (dimension,) and unit length; similarities are cosines; ties go by id.
 
-    def match_chunks(self, words: Iterable[str], k: int) -> list[Evidence]:
-        """Find passages by full-text score of any of the words."""
+    All raise `GraphMissing` and `GraphUnavailable`.
+    """
 
-    def nearest_facts(self, vector: Sequence[float], k: int) -> list[Evidence]:
-        """Find facts by cosine similarity of their text."""
+    def gaps(self) -> list[str]:
+        """Say why searches may miss what the graph holds, in sentences; empty where they do not."""
+
+    def record(self) -> GraphRecord | None:
+        """Read what the graph's vectors were made with; None where nothing is written down."""
+
+    def nearest_passages(self, vector: Vectors, k: int) -> list[str]:
+        """Find ids of passages by similarity."""
+
+    def match_passages(self, words: Sequence[str], k: int) -> WordMatches:
+        """Find the k passages that hold most of the words, rare words counting more."""
+
+    def nearest_facts(self, vector: Vectors, k: int) -> list[FoundFact]:
+        """Find facts by similarity of their text, with the place where the first passage states each."""
+
+    def nearest_entities(self, vector: Vectors, k: int) -> list[str]:
+        """Find ids of entities by similarity of their names."""
+
+    def match_entities(self, words: Sequence[str], k: int) -> list[str]:
+        """Find ids of the entities whose names hold most of the words, rare words counting more."""
+
+    def entities_named(self, keys: Sequence[str]) -> dict[str, list[str]]:
+        """Find ids of entities by canonical key; keys that name nothing are left out."""
+
+    def passages_naming(self, entity_ids: Sequence[str], vector: Vectors, k: int) -> list[str]:
+        """Find ids of passages that mention an entity: those that open with it first, then by similarity."""
+
+    def linked_passages(self, passage_ids: Sequence[str], vector: Vectors, k: int) -> list[str]:
+        """Find ids of passages that open with an entity which one of the given others mentions, by similarity."""
+
+    def passages(self, ids: Sequence[str], vector: Vectors) -> list[Evidence]:
+        """Load passages in the order of their ids; the score is the similarity."""
+
+    def entities(self, ids: Sequence[str], vector: Vectors) -> list[Evidence]:
+        """Load entities in the order of their ids, with the place of the mention that describes each."""

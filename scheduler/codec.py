@@ -16,7 +16,8 @@ FORMAT = "1"
 
 def encode(value: object) -> bytes:
     """Encode a value of `pipeline.models`, or a sequence of them."""
-    return orjson.dumps(value)
+    # What was dropped is counted by words of an enumeration.
+    return orjson.dumps(value, option=orjson.OPT_NON_STR_KEYS)
 
 
 def _rows(data: bytes | None, what: str) -> Any:

@@ -6,7 +6,6 @@ so that a part that runs twice does the same thing twice. Rules: the architectur
 
 import secrets
 import time
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,6 +27,8 @@ from scheduler.states import FileState
 _log = structlog.get_logger(__name__)
 
 KINDS = ("chunk", "entity", "relation")
+SEALED_KINDS = {Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMBED: KINDS}
+"""What is listed, and dealt to the parts of each phase."""
 PAGE = 500
 """Pending things looked up or derived at once."""
 SHARD_MIN = 512
@@ -59,6 +60,7 @@ class Curation:
             Phase.PLAN: self._plan,
             Phase.MERGE: self._merge,
             Phase.DERIVE: self._derive,
+            Phase.FACTS: self._facts,
             Phase.EMBED: self._embed,
             Phase.INDEX: self._index,
         }
@@ -97,23 +99,22 @@ class Curation:
         return [Shard(shard.graph, shard.number, following, part) for part in range(count)]
 
     def _seal(self, shard: Shard, following: Phase) -> int:
-        """Store what each part of the next phase works on; gives the number of parts."""
-        if following is Phase.DERIVE:
-            return self._seal_pending(shard)
-        if following is Phase.EMBED:
-            # The same things in the same parts: what was derived is what is embedded.
-            return self.finalizes.status(shard.graph).shards
-        return 1
+        """Store what each part of the next phase works on; gives the number of parts.
 
-    def _seal_pending(self, shard: Shard) -> int:
+        Pending things are listed anew for each phase, as one phase makes work for the next: an entity
+        that gets another name makes its facts pending.
+        """
+        kinds = SEALED_KINDS.get(following)
+        if kinds is None:
+            return 1
         curator = self.curator_of(shard.graph)
-        things = {kind: list(self._all_pending(curator, kind)) for kind in KINDS}
+        things = {kind: self._all_pending(curator, kind) for kind in kinds}
         total = sum(len(of_kind) for of_kind in things.values())
         parts = max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
         for part in range(parts):
             rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[part::parts]] for kind, of_kind in things.items()}
-            self.artifacts.put(self._key(shard, "part", str(part)), orjson.dumps(rows))
-        self.artifacts.put(self._key(shard, "parts"), orjson.dumps(parts))
+            self.artifacts.put(self._key(shard, following, str(part)), orjson.dumps(rows))
+        self.artifacts.put(self._key(shard, following, "parts"), orjson.dumps(parts))
         return parts
 
     @staticmethod
@@ -135,8 +136,9 @@ class Curation:
             raise ArtifactMissing("part of a finalize")
         return orjson.loads(raw)
 
-    def _part(self, shard: Shard, part: int) -> dict[str, list[Pending]]:
-        return {kind: [Pending(*row) for row in rows] for kind, rows in self._sealed(shard, "part", str(part)).items()}
+    def _part(self, shard: Shard, phase: Phase, part: int) -> dict[str, list[Pending]]:
+        rows_of = self._sealed(shard, phase, str(part))
+        return {kind: [Pending(*row) for row in rows] for kind, rows in rows_of.items()}
 
     # The phases
 
@@ -185,19 +187,22 @@ class Curation:
         return {"merged": merged}
 
     def _derive(self, shard: Shard) -> dict[str, int]:
-        curator = self.curator_of(shard.graph)
-        part = self._part(shard, shard.shard)
-        changed: dict[str, int] = defaultdict(int)
-        for kind, derive in (("entity", curator.derive_entities), ("relation", curator.derive_relations)):
-            for page in _pages(part[kind], PAGE):
-                with self._grant(shard, Access.SHARED) as lease:
-                    changed[f"{kind}_derived"] += derive([p.id for p in page], lease.epoch)
-                self.finalizes.touch(shard)
-        return changed
+        return self._derive_each(shard, "entity", self.curator_of(shard.graph).derive_entities)
+
+    def _facts(self, shard: Shard) -> dict[str, int]:
+        return self._derive_each(shard, "relation", self.curator_of(shard.graph).derive_relations)
+
+    def _derive_each(self, shard: Shard, kind: str, derive: Callable[[Sequence[str], int], int]) -> dict[str, int]:
+        changed = 0
+        for page in _pages(self._part(shard, shard.phase, shard.shard)[kind], PAGE):
+            with self._grant(shard, Access.SHARED) as lease:
+                changed += derive([p.id for p in page], lease.epoch)
+            self.finalizes.touch(shard)
+        return {f"{kind}_derived": changed}
 
     def _embed(self, shard: Shard) -> dict[str, int]:
         curator = self.curator_of(shard.graph)
-        part = self._part(shard, shard.shard)
+        part = self._part(shard, shard.phase, shard.shard)
         embedded = dict.fromkeys((f"{kind}_embedded" for kind in KINDS), 0)
         for kind in KINDS:
             for page in _pages(part[kind], self.page_size):
@@ -217,17 +222,24 @@ class Curation:
         return embedded
 
     def _index(self, shard: Shard) -> dict[str, int]:
-        """Build or await the search indexes, then forget what was pending, unless it is pending anew."""
+        """Build or await the search indexes, then forget what was pending, unless it is pending anew.
+
+        Forgotten is what stood in the list of the phase that derived it: what was marked again since then
+        has not been derived again.
+        """
         curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
-        writer.build_search_indexes(self.embedder.dimension, lambda: self.finalizes.touch(shard))
+        writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))
         cleared = 0
-        for part in range(self._sealed(shard, "parts")):
-            for things in self._part(shard, part).values():
-                for page in _pages(things, PAGE):
+        for phase, kind in ((Phase.DERIVE, "entity"), (Phase.FACTS, "relation"), (Phase.EMBED, "chunk")):
+            for part in range(self._sealed(shard, phase, "parts")):
+                for page in _pages(self._part(shard, phase, part)[kind], PAGE):
                     with self._grant(shard, Access.SHARED) as lease:
                         cleared += curator.clear_pending(page, lease.epoch)
                 self.finalizes.touch(shard)
         return {"pending_cleared": cleared}
+
+    def _touched(self, shard: Shard) -> None:
+        self.finalizes.touch(shard)
 
     def _grant(self, shard: Shard, access: Access) -> GraphLease:
         return GraphLease.hold(self.leases, shard.graph, access, secrets.token_hex(8))

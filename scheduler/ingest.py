@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from pipeline import ids
-from pipeline.chunk import chunk
+from pipeline.chunk import chunk, chunk_fingerprint
 from pipeline.config import ChunkConfig, LoadConfig
 from pipeline.errors import LeaseLost, PermanentError, TransientError
 from pipeline.extract import extract
@@ -50,7 +50,7 @@ class IngestStages:
     @property
     def fingerprint(self) -> str:
         """Changes when the same bytes may give another document."""
-        parts = (self.reader.fingerprint, self.chunk_config.fingerprint, self.extractor.fingerprint)
+        parts = (self.reader.fingerprint, chunk_fingerprint(self.chunk_config), self.extractor.fingerprint)
         return ids.fingerprint((FORMAT, *parts, self.ontology.fingerprint))
 
     # load
@@ -103,7 +103,7 @@ class IngestStages:
         each_file(self._chunk_one)(run)
 
     def _chunk_key(self, ref: dict[str, str]) -> str:
-        return ids.artifact_key("chunks", (FORMAT, ref["text"], self.chunk_config.fingerprint))
+        return ids.artifact_key("chunks", (FORMAT, ref["text"], chunk_fingerprint(self.chunk_config)))
 
     def _chunk_one(self, _: StageRun, f: ClaimedFile) -> dict[str, str]:
         key = self._chunk_key(f.ref)

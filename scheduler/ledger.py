@@ -7,6 +7,7 @@ face. A file's fate is recorded once; a batch, a lease or a message may be lost 
 
 import secrets
 import time
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Any, cast
 
@@ -236,6 +237,15 @@ class Ledger:
             error=meta.get("error", ""),
             options=orjson.loads(meta["options"]),
         )
+
+    def stages(self, run: str) -> dict[str, int]:
+        """Count the dispatched files by the stage that works on them, or as `queued` or `waiting`.
+
+        Reads their records, of which there are as many as the window holds.
+        """
+        raws = cast("list[str]", self._redis.hvals(f"gm:run:{run}:active"))
+        records = [orjson.loads(raw) for raw in raws]
+        return dict(Counter(r["stage"] if r["state"] == "running" else r["state"] for r in records))
 
     def runs(self, limit: int = 50) -> list[RunStatus]:
         """List the newest runs, newest first."""

@@ -7,7 +7,7 @@ import socket
 import subprocess
 import tempfile
 import uuid
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +15,10 @@ import pytest
 import redis
 from redis.backoff import ConstantBackoff, NoBackoff
 from redis.retry import Retry
+
+from pipeline import ids
+from pipeline.adapters.falkor import FalkorGraph, connect
+from pipeline.models import Chunk, Document, Extraction, Mention, Relation
 
 # Whatever a developer has exported must not reach a test.
 _CLEARED_PREFIXES = ("GRAPHMILL_", "FALKORDB_")
@@ -104,7 +108,7 @@ def _wait_until_ready(server: Server, process: subprocess.Popen[bytes]) -> bool:
         return Retry(ConstantBackoff(0.02), _START_TIMEOUT_SECONDS * 50).call_with_retry(ping, lambda _error: None)
 
 
-def start_server(binary: Path, folder: Path, *arguments: str) -> tuple[Server, subprocess.Popen[bytes]]:
+def _start_server(binary: Path, folder: Path, *arguments: str) -> tuple[Server, subprocess.Popen[bytes]]:
     """Start a server with its data in `folder`; the caller ends the process."""
     for _ in range(_PORT_ATTEMPTS):
         port, password = _free_port(), secrets.token_hex(8)
@@ -121,7 +125,7 @@ def start_server(binary: Path, folder: Path, *arguments: str) -> tuple[Server, s
     raise RuntimeError(f"{binary} does not start:\n{log.read_text() if log.exists() else 'it wrote no log'}")
 
 
-def stop_server(process: subprocess.Popen[bytes]) -> None:
+def _stop_server(process: subprocess.Popen[bytes]) -> None:
     """End a server that a test started, and reap it."""
     if process.poll() is None:
         process.terminate()
@@ -129,19 +133,30 @@ def stop_server(process: subprocess.Popen[bytes]) -> None:
 
 
 @pytest.fixture(scope="session")
+def start_server() -> Callable[..., tuple[Server, subprocess.Popen[bytes]]]:
+    """Start a server that the test ends itself, by `stop_server`."""
+    return _start_server
+
+
+@pytest.fixture(scope="session")
+def stop_server() -> Callable[[subprocess.Popen[bytes]], None]:
+    return _stop_server
+
+
+@pytest.fixture(scope="session")
 def redis_server(engine: Engine) -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="graphmill-redis-") as folder:
-        server, process = start_server(engine.server, Path(folder))
+        server, process = _start_server(engine.server, Path(folder))
         yield server
-        stop_server(process)
+        _stop_server(process)
 
 
 @pytest.fixture(scope="session")
 def graph_server(engine: Engine) -> Iterator[Server]:
     with tempfile.TemporaryDirectory(prefix="graphmill-graph-") as folder:
-        server, process = start_server(engine.server, Path(folder), "--loadmodule", str(engine.module))
+        server, process = _start_server(engine.server, Path(folder), "--loadmodule", str(engine.module))
         yield server
-        stop_server(process)
+        _stop_server(process)
 
 
 @pytest.fixture
@@ -163,3 +178,73 @@ def redis_client(redis_server: Server) -> Iterator[redis.Redis]:
 @pytest.fixture
 def graph_name() -> str:
     return f"test-{uuid.uuid4().hex}"
+
+
+@pytest.fixture
+def graph(graph_server: Server, graph_name: str) -> Iterator[FalkorGraph]:
+    """A client of a graph that does not exist yet."""
+    client = connect(graph_server.url, graph_name)
+    yield client
+    client.close()
+
+
+type Said = tuple[str, Sequence[tuple[str, str]], Sequence[tuple[str, str, str]]]
+
+
+def _make_extraction(
+    text: str, named: Sequence[tuple[str, str]], related: Sequence[tuple[str, str, str]]
+) -> Extraction:
+    types = dict(named)
+    mentions = tuple(
+        Mention(name, kind, text.find(name), text.find(name) + len(name), description=f"{name} in: {text[:200]}")
+        for name, kind in named
+    )
+    relations = tuple(
+        Relation(source, types[source], target, types[target], kind, text[:200], 0, len(text))
+        for source, kind, target in related
+    )
+    return Extraction(mentions, relations)
+
+
+@pytest.fixture(scope="session")
+def make_document() -> Callable[..., Document]:
+    """Build a document from (passage, its (name, type) pairs, its (source, type, target) triples) each."""
+
+    def make(name: str, *said: Said, fingerprint: str = "f1") -> Document:
+        chunks: list[Chunk] = []
+        place = 0
+        for index, (text, _, _) in enumerate(said):
+            occurrence = sum(earlier.text == text for earlier in chunks)
+            chunks.append(Chunk(index, place, place + len(text), text, occurrence))
+            place += len(text) + 1
+        whole = "\n".join(text for text, _, _ in said)
+        return Document(
+            id=ids.file_document_id(name),
+            path=name,
+            content_hash=ids.content_hash(whole),
+            source_hash=ids.bytes_hash(whole.encode("utf-8", "surrogatepass")),
+            fingerprint=fingerprint,
+            media_type="text/plain",
+            chunks=tuple(chunks),
+            extractions=tuple(_make_extraction(*one) for one in said),
+        )
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def dump_graph() -> Callable[[FalkorGraph], list[str]]:
+    """List all that a graph holds, in an order of its own, but for marks of pending things and the fence."""
+
+    def dump(graph: FalkorGraph) -> list[str]:
+        nodes = graph.ro_query("MATCH (n) WHERE n.epoch IS NULL RETURN labels(n), properties(n)")
+        edges = graph.ro_query("MATCH (a)-[r]->(b) RETURN a.id, type(r), b.id, properties(r)")
+        shown = [
+            (sorted(labels), sorted(item for item in properties.items() if item[0] != "mark"))
+            for labels, properties in nodes
+        ]
+        return sorted(
+            [*map(repr, shown), *(repr((*ends, sorted(properties.items()))) for *ends, properties in edges)],
+        )
+
+    return dump

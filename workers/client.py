@@ -22,7 +22,8 @@ from scheduler.states import FileState, RunState
 from scheduler.tick import TickReport, tick
 from scheduler.workers import Worker, Workers
 from tasks.canvas import CanvasSender
-from workers.bootstrap import build_dispatch, build_finalizes, build_ledger
+from workers.bootstrap import build_dispatch, build_finalizes, build_ledger, open_graph
+from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
 from workers.settings import Settings
 
@@ -42,6 +43,13 @@ _LISTED = {
     LoadCode.MISSING: "A link whose target does not exist.",
     LoadCode.UNREADABLE: "The system refuses to list it. Check the permissions of its folder.",
 }
+_COUNTS = {
+    "documents": "MATCH (d:Document) RETURN count(d)",
+    "passages": "MATCH (c:Chunk) RETURN count(c)",
+    "entities": "MATCH (e:__Entity__) RETURN count(e)",
+    "relations": "MATCH ()-[r:RELATES]->() RETURN count(r)",
+}
+"""Answered from the engine's own counters, so that they cost nothing on a large graph."""
 Listed = Callable[[int], None]
 """Called while files are listed, with how many there are so far."""
 
@@ -82,14 +90,17 @@ class Client:
         *,
         graph: str,
         finalize: str = "auto",
+        opened: Callable[[str], None] | None = None,
         listed: Listed | None = None,
     ) -> str:
-        """Make a run of all files under `paths`, list them, seal it; gives its id.
+        """Make a run of all files under `paths`, list them, seal it; gives its id (first to `opened`).
 
         `root` is what the documents' names are relative to; paths outside it are refused.
         """
         options = {"paths": [str(path) for path in paths], "settings": settings_fingerprint(self.settings)}
         run = self.ledger.open_run(graph, str(root), finalize=finalize, options=options)
+        if opened:
+            opened(run)
         self._list(run, root, paths, listed)
         return run
 
@@ -144,6 +155,20 @@ class Client:
         """Report the files of a run."""
         return self.ledger.files(run, states)
 
+    def stages(self, run: str) -> dict[str, int]:
+        """Count the files in flight by stage, or as `queued` or `waiting`."""
+        return self.ledger.stages(run)
+
+    def queues(self) -> dict[str, int]:
+        """Count the messages that wait in each queue, and as `unacked` those that workers hold."""
+        broker = self.settings.broker_url or self.settings.redis_url
+        with connect_redis(self.settings.model_copy(update={"redis_url": broker})) as client:
+            pipe = client.pipeline(transaction=False)
+            for name in QUEUES:
+                pipe.llen(name)
+            pipe.hlen("unacked")
+            return dict(zip((*QUEUES, "unacked"), map(int, pipe.execute()), strict=True))
+
     def workers(self) -> list[Worker]:
         """List the living workers of all hosts."""
         return self._workers.living()
@@ -161,6 +186,16 @@ class Client:
     def finalize_status(self, graph: str) -> FinalizeStatus:
         """Tell where a graph's finalize stands."""
         return self.finalizes.status(graph)
+
+    def graph_counts(self, graph: str) -> dict[str, int]:
+        """Count what a graph holds; all zero where there is none yet."""
+        opened = open_graph(self.settings, graph)
+        try:
+            return {name: int(opened.ro_query(query)[0][0]) for name, query in _COUNTS.items()}
+        except pipeline_errors.GraphMissing:
+            return dict.fromkeys(_COUNTS, 0)
+        finally:
+            opened.close()
 
     # Questions
 

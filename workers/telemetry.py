@@ -39,5 +39,7 @@ def configure_logging(settings: Settings) -> None:
     root.handlers[:] = [handler]
     root.setLevel(settings.log_level.upper())
     # pypdf and fontTools comment on every damaged file; what matters is in the file's outcome.
-    for noisy in ("pypdf", "fontTools", "charset_normalizer", "markdown_it", "httpx", "LiteLLM"):
+    # pypdf's own warnings still reach the reader, which keeps the first of them.
+    logging.getLogger("pypdf").propagate = False
+    for noisy in ("fontTools", "charset_normalizer", "markdown_it", "httpx", "LiteLLM"):
         logging.getLogger(noisy).setLevel(logging.ERROR)

@@ -1,6 +1,6 @@
 """Stage results in a folder that all workers share: whole or absent, never torn.
 
-Layout under the folder: `store/id` (the store's uuid), `objects/ab/cd/<key>`, `tmp/`. A file is a header
+Layout under the folder: `store/id` (the store's uuid), `objects/abc/<key>`, `tmp/`. A file is a header
 (magic, compression, BLAKE2 checksum of what follows) and the stored bytes. It is written beside, then
 renamed. There is no fsync: a file torn by a power cut fails its checksum and counts as missing, and
 its stage runs again, which costs less than a sync per artifact.
@@ -103,8 +103,9 @@ class FolderArtifactStore:
     def _place(self, key: str) -> Path:
         if len(key) > _MAX_KEY or not _KEY.fullmatch(key):
             raise ValueError(f"not an artifact key: {key[:80]!r}")
+        # 4,096 folders: ten million artifacts are 2,400 a folder, and a small store needs few.
         digest = hashlib.blake2b(key.encode("ascii"), digest_size=2).hexdigest()
-        return self._objects / digest[:2] / digest[2:] / key.replace("/", "~")
+        return self._objects / digest[:3] / key.replace("/", "~")
 
     def _identify(self) -> str:
         """Read the store's id; the first process makes it. Renaming a folder onto a full one fails, so one wins."""

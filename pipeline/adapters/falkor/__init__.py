@@ -1,0 +1,18 @@
+"""FalkorDB as the graph store: connection, schema, bulk writes, and finalize's side."""
+
+from pipeline.adapters.falkor.client import FalkorGraph, connect
+from pipeline.adapters.falkor.curate import FalkorCurator
+from pipeline.adapters.falkor.read import FalkorReader
+from pipeline.adapters.falkor.schema import build_search_indexes, index_states, prepare_schema
+from pipeline.adapters.falkor.write import FalkorWriter
+
+__all__ = [
+    "FalkorCurator",
+    "FalkorGraph",
+    "FalkorReader",
+    "FalkorWriter",
+    "build_search_indexes",
+    "connect",
+    "index_states",
+    "prepare_schema",
+]

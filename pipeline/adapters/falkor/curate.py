@@ -1,0 +1,55 @@
+"""Finalize's side of a graph, as one object."""
+
+from collections.abc import Sequence
+
+from pipeline.adapters.falkor import derive, merge, pending, record, vectors
+from pipeline.adapters.falkor.client import FalkorGraph
+from pipeline.models import Candidate, EmbeddingText, GraphCounts, GraphRecord, Pending
+from pipeline.ports import Vectors
+
+
+class FalkorCurator:
+    """Implements `pipeline.ports.GraphCurator` for one FalkorDB graph."""
+
+    def __init__(self, graph: FalkorGraph) -> None:
+        self._graph = graph
+
+    def pending(self, kind: str, after: int, limit: int) -> list[Pending]:
+        """See `GraphCurator.pending`."""
+        return pending.list_pending(self._graph, kind, after, limit)
+
+    def clear_pending(self, things: Sequence[Pending], epoch: int) -> int:
+        """See `GraphCurator.clear_pending`."""
+        return pending.clear_pending(self._graph, things, epoch)
+
+    def merge_candidates(self, entity_ids: Sequence[str]) -> list[Candidate]:
+        """See `GraphCurator.merge_candidates`."""
+        return merge.find_candidates(self._graph, entity_ids)
+
+    def merge(self, survivor: str, duplicate: str, epoch: int) -> bool:
+        """See `GraphCurator.merge`."""
+        return merge.merge_entities(self._graph, survivor, duplicate, epoch)
+
+    def derive_entities(self, ids: Sequence[str], epoch: int) -> int:
+        """See `GraphCurator.derive_entities`."""
+        return derive.derive_entities(self._graph, ids, epoch)
+
+    def derive_relations(self, ids: Sequence[str], epoch: int) -> int:
+        """See `GraphCurator.derive_relations`."""
+        return derive.derive_relations(self._graph, ids, epoch)
+
+    def texts(self, kind: str, ids: Sequence[str]) -> list[EmbeddingText]:
+        """See `GraphCurator.texts`."""
+        return vectors.read_texts(self._graph, kind, ids)
+
+    def set_vectors(self, kind: str, rows: Sequence[tuple[str, str, Vectors]], epoch: int) -> None:
+        """See `GraphCurator.set_vectors`."""
+        vectors.set_vectors(self._graph, kind, rows, epoch)
+
+    def record_embedder(self, record_wanted: GraphRecord) -> GraphRecord:
+        """See `GraphCurator.record_embedder`."""
+        return record.record_embedder(self._graph, record_wanted)
+
+    def counts(self) -> GraphCounts:
+        """See `GraphCurator.counts`."""
+        return record.count_graph(self._graph)

@@ -1,0 +1,150 @@
+"""Derives what an entity or relation says of itself from all that mentions or states it.
+
+Names, descriptions, aliases, facts and their chunks follow from a total order over the mentions and
+supports, so they depend neither on the order of documents nor on redeliveries.
+"""
+
+import secrets
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from pipeline.adapters.falkor.client import FalkorGraph
+from pipeline.adapters.falkor.fence import run_fenced
+from pipeline.adapters.falkor.merged import merged_into, resolve_merged
+from pipeline.adapters.falkor.pages import fill_pages
+from pipeline.adapters.falkor.pending import mark_pending
+from pipeline.ids import relation_key, split_relation_key
+from pipeline.resolve import canonical_key
+from pipeline.write import pick_description, pick_name, spell_fact
+
+_ENTITIES = "UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) RETURN id, e.name, e.description, e.aliases"
+_NAMES = """
+UNWIND $rows AS id MATCH (e:__Entity__ {id: id})-[m:MENTIONED_IN]->() WHERE m.name <> ''
+RETURN id, m.name, count(m)
+"""
+# The longest by the engine, which then picks the smallest: descriptions of a hub's mentions stay there.
+_DESCRIPTIONS = """
+UNWIND $rows AS id MATCH (e:__Entity__ {id: id})-[m:MENTIONED_IN]->()
+WITH id, e, max(size(m.description)) AS longest
+MATCH (e)-[m:MENTIONED_IN]->() WHERE size(m.description) = longest
+RETURN id, min(m.description)
+"""
+_SET_ENTITIES = """
+UNWIND $rows AS r MATCH (e:__Entity__ {id: r[0]})
+SET e.name = r[1], e.description = r[2], e.aliases = r[3], e.canonical_key = r[4]
+RETURN count(*)
+"""
+_DELETE_UNMENTIONED = """
+UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) WHERE outdegree(e, 'MENTIONED_IN') = 0
+DELETE e RETURN count(*)
+"""
+_RELATIONS_OF = """
+UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) MATCH (e)-[x:RELATES]-()
+RETURN DISTINCT startNode(x).id, x.rel_type, endNode(x).id
+"""
+_SUPPORTS = """
+UNWIND $rows AS r MATCH (a:__Entity__ {id: r[0]}) MATCH (a)-[s:__SUPPORT__]->(c:Chunk) WHERE s.tgt IN r[1]
+RETURN r[0], s.rel_type, s.tgt, c.id, s.description
+"""
+_RELATIONS = """
+UNWIND $rows AS r MATCH (a:__Entity__ {id: r[0]}) MATCH (b:__Entity__ {id: r[2]})
+OPTIONAL MATCH (a)-[x:RELATES {rel_type: r[1]}]->(b)
+RETURN r[0], r[1], r[2], a.name, b.name, [x.fact, x.description, x.src_name, x.tgt_name, x.source_chunk_ids]
+"""
+_SET_RELATIONS = """
+UNWIND $rows AS r MATCH (a:__Entity__ {id: r[0]}) MATCH (b:__Entity__ {id: r[2]})
+MERGE (a)-[x:RELATES {rel_type: r[1]}]->(b)
+SET x.fact = r[3], x.description = r[4], x.src_name = r[5], x.tgt_name = r[6], x.source_chunk_ids = r[7]
+RETURN count(*)
+"""
+# Asked again in the query that deletes: a writer may have stated it once more since it was read.
+_DELETE_UNSTATED = """
+UNWIND $rows AS r MATCH (a:__Entity__ {id: r[0]}) MATCH (b:__Entity__ {id: r[2]})
+MATCH (a)-[x:RELATES {rel_type: r[1]}]->(b)
+OPTIONAL MATCH (a)-[s:__SUPPORT__ {rel_type: r[1]}]->(:Chunk) WHERE s.tgt IN r[3]
+WITH x, count(s) AS supports WHERE supports = 0
+DELETE x RETURN count(*)
+"""
+
+type _Ends = tuple[str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """What the supports of one relation say together."""
+
+    description: str
+    chunk_ids: tuple[str, ...]
+
+
+def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:
+    """See `GraphCurator.derive_entities`."""
+    stored = {row[0]: row[1:] for row in graph.ro_query(_ENTITIES, list(dict.fromkeys(ids)))}
+    votes: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for identity, name, count in graph.ro_query(_NAMES, list(stored)):
+        votes[identity][name] = int(count)
+    descriptions = dict(graph.ro_query(_DESCRIPTIONS, list(stored)))
+    changed, renamed = [], []
+    for identity, names in votes.items():
+        name = pick_name(names)
+        derived = [name, descriptions.get(identity) or "", sorted(names.keys() - {name}) or None]
+        before_name, before_description, before_aliases = stored[identity]
+        if derived != [before_name, before_description or "", before_aliases or None]:
+            changed.append([identity, *derived, canonical_key(name)])
+        if name != before_name:
+            renamed.append(identity)
+    # Before the names change, so that a crash in between forgets no fact that spells an old one.
+    touched = [("relation", relation_key(*ends)) for ends in graph.ro_query(_RELATIONS_OF, renamed)]
+    mark_pending(graph, touched, secrets.token_hex(8), epoch)
+    total = _run_pages(graph, _SET_ENTITIES, changed, epoch)
+    return total + _run_pages(graph, _DELETE_UNMENTIONED, stored.keys() - votes.keys(), epoch)
+
+
+def derive_relations(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:
+    """See `GraphCurator.derive_relations`; ids of entities that have been merged away are followed."""
+    wanted = _follow_merges(graph, ids)
+    members = merged_into(graph, {target for _, _, target in wanted})
+    statements = _read_statements(graph, wanted, members)
+    changed, unstated = [], []
+    for source, rel_type, target, source_name, target_name, stored in graph.ro_query(_RELATIONS, sorted(wanted)):
+        said = statements.get((source, rel_type, target))
+        if said is None:
+            unstated.append([source, rel_type, target, sorted(members[target])])
+            continue
+        fact = spell_fact(source_name, rel_type, target_name, said.description)
+        derived = [fact, said.description, source_name, target_name, list(said.chunk_ids)]
+        if derived != stored:
+            changed.append([source, rel_type, target, *derived])
+    return _run_pages(graph, _SET_RELATIONS, changed, epoch) + _run_pages(graph, _DELETE_UNSTATED, unstated, epoch)
+
+
+def _follow_merges(graph: FalkorGraph, ids: Iterable[str]) -> set[_Ends]:
+    """Give the relations that pending ids mean now; what merges have closed to a loop is none."""
+    keys = [split_relation_key(key) for key in ids]
+    merged = resolve_merged(graph, {end for source, _, target in keys for end in (source, target)})
+    resolved = ((merged.get(source, source), kind, merged.get(target, target)) for source, kind, target in keys)
+    return {(source, kind, target) for source, kind, target in resolved if source != target}
+
+
+def _read_statements(
+    graph: FalkorGraph, wanted: Collection[_Ends], members: dict[str, set[str]]
+) -> dict[_Ends, _Statement]:
+    """Read the supports of relations, which name their target as it was extracted."""
+    targets: defaultdict[str, set[str]] = defaultdict(set)
+    target_of = {as_id: target for target, as_ids in members.items() for as_id in as_ids}
+    for source, _, target in wanted:
+        targets[source] |= members[target]
+    rows = [[source, sorted(as_ids)] for source, as_ids in sorted(targets.items())]
+    chunks: defaultdict[_Ends, set[str]] = defaultdict(set)
+    descriptions: defaultdict[_Ends, set[str]] = defaultdict(set)
+    for source, rel_type, as_id, chunk, description in graph.ro_query(_SUPPORTS, rows):
+        ends = (source, rel_type, target_of[as_id])
+        chunks[ends].add(chunk)
+        descriptions[ends].add(description or "")
+    return {ends: _Statement(pick_description(descriptions[ends]), tuple(sorted(chunks[ends]))) for ends in chunks}
+
+
+def _run_pages(graph: FalkorGraph, cypher: str, rows: Iterable[Any], epoch: int) -> int:
+    return sum(run_fenced(graph, cypher, epoch, page) for page in fill_pages(rows))

@@ -1,0 +1,140 @@
+"""Writes documents in a few bounded queries a batch, each behind the fence, each harmless to repeat.
+
+Nothing that retrieval's indexes cover is changed once it exists (`ON CREATE SET`): with a vector
+index alive any SET on such an element costs fifty times more.
+"""
+
+import secrets
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from pipeline.adapters.falkor import statements
+from pipeline.adapters.falkor.client import FalkorGraph, Rows
+from pipeline.adapters.falkor.discard import discard_document
+from pipeline.adapters.falkor.fence import raise_fence, read_fence, run_fenced
+from pipeline.adapters.falkor.merged import resolve_merged
+from pipeline.adapters.falkor.pages import fill_pages
+from pipeline.adapters.falkor.schema import build_search_indexes, prepare_schema, quote_label
+from pipeline.errors import GraphRejected, WriteIncomplete
+from pipeline.ids import KEY_SEPARATOR
+from pipeline.models import Document, StoredDocument
+from pipeline.ontology import Ontology
+from pipeline.ports import Progress
+from pipeline.write import GraphRows, StoredCounts, extracted_ids, is_storable, make_rows
+
+
+class FalkorWriter:
+    """Implements `pipeline.ports.GraphWriter` for one FalkorDB graph."""
+
+    def __init__(self, graph: FalkorGraph) -> None:
+        self._graph = graph
+
+    def prepare(self, ontology: Ontology) -> None:
+        """See `GraphWriter.prepare`."""
+        prepare_schema(self._graph, ontology)
+
+    def raise_fence(self, epoch: int, *, exclusive: bool) -> None:
+        """See `GraphWriter.raise_fence`."""
+        raise_fence(self._graph, epoch, exclusive=exclusive)
+
+    def fence(self) -> int:
+        """See `GraphWriter.fence`."""
+        return read_fence(self._graph)
+
+    def stored(self, ids: Sequence[str]) -> dict[str, StoredDocument]:
+        """See `GraphWriter.stored`; raises `GraphMissing` where there is no graph."""
+        found = self._graph.ro_query(statements.STATE, list(dict.fromkeys(ids)))
+        return {
+            identity: StoredDocument(identity, content_hash, source_hash or "", fingerprint or "", run_id or "")
+            for identity, content_hash, source_hash, fingerprint, run_id, _ in found
+            if content_hash
+        }
+
+    def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
+        """See `GraphWriter.write`.
+
+        Raises `GraphRejected` that names the documents at fault, after all others have been
+        written: `stored` tells which those are.
+        """
+        faults = list(self._write_or_split(documents, epoch, progress))
+        if faults:
+            raise GraphRejected("; ".join(faults))
+
+    def make_durable(self) -> None:
+        """See `GraphWriter.make_durable`; without an append-only file there is nothing to wait for."""
+        self._graph.wait_for_disk()
+
+    def build_search_indexes(self, dimension: int, progress: Progress) -> None:
+        """See `GraphWriter.build_search_indexes`."""
+        build_search_indexes(self._graph, dimension, progress)
+
+    def _write_or_split(self, documents: Sequence[Document], epoch: int, progress: Progress) -> Iterator[str]:
+        """Write a batch; where the server refuses it, halve it until the fault has a name."""
+        try:
+            self._write_batch({document.id: document for document in documents}, epoch, progress)
+        except GraphRejected as error:
+            if len(documents) == 1:
+                yield f"document {documents[0].id!r}: {error}"
+                return
+            middle = len(documents) // 2
+            yield from self._write_or_split(documents[:middle], epoch, progress)
+            yield from self._write_or_split(documents[middle:], epoch, progress)
+
+    def _write_batch(self, documents: Mapping[str, Document], epoch: int, progress: Progress) -> None:
+        self._make_room(documents, epoch)
+        merged = resolve_merged(self._graph, extracted_ids(documents.values()))
+        rows = make_rows(list(documents.values()), merged)
+        for cypher, items, parameters in _steps(documents.values(), rows):
+            for page in fill_pages(items):
+                progress()
+                self._send(cypher, page, epoch, parameters)
+        progress()
+        self._check(rows.expected)
+        for page in fill_pages(map(statements.stamp_row, documents.values())):
+            self._send(statements.STAMP, page, epoch, {})
+
+    def _make_room(self, documents: Mapping[str, Document], epoch: int) -> None:
+        """Refuse what is stored in another version, and remove what an unfinished write of one left behind."""
+        if unusable := [identity for identity in documents if not is_storable(identity)]:
+            raise GraphRejected(f"this is no id that a graph finds again: {unusable[0]!r}")
+        leftovers = []
+        found = self._graph.ro_query(statements.STATE, list(documents))
+        for identity, content_hash, _, fingerprint, _, writing in found:
+            document = documents[identity]
+            if content_hash and (content_hash, fingerprint) != (document.content_hash, document.fingerprint):
+                raise GraphRejected(f"document {identity!r} is stored in another version: it must be updated")
+            if not content_hash and writing != statements.version_of(document):
+                leftovers.append(identity)
+        for identity in leftovers:
+            discard_document(self._graph, identity, epoch)
+
+    def _send(self, cypher: str, page: Rows, epoch: int, parameters: Mapping[str, Any]) -> None:
+        if run_fenced(self._graph, cypher, epoch, page, **parameters) == 0:
+            raise WriteIncomplete(f"{len(page)} rows found nothing to hold on to in graph {self._graph.name!r}")
+
+    def _check(self, expected: Mapping[str, StoredCounts]) -> None:
+        """Count what is stored: the engine's own counts after a relationship MERGE are not reliable."""
+        found = {
+            identity: StoredCounts(int(chunks), int(mentions), int(supports))
+            for identity, chunks, mentions, supports in self._graph.ro_query(statements.COUNTS, list(expected))
+        }
+        for identity, wanted in expected.items():
+            stored = found.get(identity, StoredCounts())
+            if not stored.covers(wanted):
+                raise WriteIncomplete(f"document {identity!r}: sent {wanted}, stored {stored}")
+
+
+def _steps(documents: Collection[Document], rows: GraphRows) -> Iterator[tuple[str, Iterable[Any], Mapping[str, Any]]]:
+    """Give statements, their rows and parameters in order: what is pointed at before what points."""
+    # Tells a later finalize that what it has read is not all any more.
+    mark = {"mark": secrets.token_hex(8)}
+    yield statements.DOCUMENTS, map(statements.document_row, documents), {}
+    yield statements.CHUNKS, map(statements.chunk_row, rows.chunks), mark
+    yield statements.NEIGHBOURS, map(list, rows.neighbours), {}
+    for entities in (rows.entities, rows.more_mentions):
+        for label in dict.fromkeys(row.label for row in entities):
+            own = (statements.entity_row(row) for row in entities if row.label == label)
+            yield statements.ENTITIES.format(label=quote_label(label)), own, {"type": label, **mark}
+    relations = (statements.relation_row(row) for row in rows.relations if not row.is_loop)
+    yield statements.RELATIONS, relations, {"separator": KEY_SEPARATOR, **mark}
+    yield statements.LOOPS, (statements.relation_row(row) for row in rows.relations if row.is_loop), {}

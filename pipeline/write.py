@@ -1,0 +1,290 @@
+"""Turns documents into the rows that a graph stores: identities, folded mentions, supports. Pure.
+
+Rules: the architecture's "Identity". What a row says of an entity or relation beyond its identity is
+provisional: the first writer's word holds until finalize derives it from all mentions.
+"""
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import orjson
+
+from pipeline import ids
+from pipeline.models import Chunk, Document, Extraction, Mention, Relation
+from pipeline.resolve import canonical_key
+
+MAX_ID_BYTES = 4096
+"""Longest id that the graph's index finds again; a longer one would be stored twice."""
+MAX_NESTED = 200
+"""Most mentions or supports that travel in one row; a hub's are spread over several."""
+
+_REMEMBERED_NAMES = 50_000
+
+# What a graph cannot keep in a string, or an index takes for a separator.
+_UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkRow:
+    """A passage of a document; offsets into the document's text."""
+
+    document_id: str
+    id: str
+    chunk: Chunk
+
+
+@dataclass(frozen=True, slots=True)
+class MentionRow:
+    """All places of one chunk that name one entity; `spans` is JSON, offsets into the chunk's text."""
+
+    chunk_id: str
+    as_id: str
+    name: str
+    description: str
+    spans: str
+
+
+@dataclass(frozen=True, slots=True)
+class EntityRow:
+    """An entity under the id it has been merged into, and mentions of it, best described first."""
+
+    id: str
+    label: str
+    name: str
+    canonical_key: str
+    mentions: tuple[MentionRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SupportRow:
+    """A chunk that states a relation, between the entities as they were extracted."""
+
+    chunk_id: str
+    source_as_id: str
+    target_as_id: str
+    start: int
+    end: int
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class RelationRow:
+    """A relation between two entities, and chunks that state it, best described first.
+
+    Where both ends have been merged into one (`is_loop`), only the supports are kept, for an undo.
+    """
+
+    source: str
+    rel_type: str
+    target: str
+    source_name: str
+    target_name: str
+    supports: tuple[SupportRow, ...]
+
+    @property
+    def is_loop(self) -> bool:
+        """True where merges have made both ends one entity."""
+        return self.source == self.target
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCounts:
+    """How much of a document a graph holds."""
+
+    chunks: int = 0
+    mentions: int = 0
+    supports: int = 0
+
+    def covers(self, wanted: "StoredCounts") -> bool:
+        """Tell whether nothing of `wanted` is missing."""
+        return self.chunks >= wanted.chunks and self.mentions >= wanted.mentions and self.supports >= wanted.supports
+
+
+@dataclass(frozen=True, slots=True)
+class GraphRows:
+    """All rows of some documents, each thing once, and how much of each document there must be.
+
+    `more_mentions` repeats entities whose mentions do not fit into one row.
+    """
+
+    chunks: tuple[ChunkRow, ...]
+    neighbours: tuple[tuple[str, str], ...]
+    entities: tuple[EntityRow, ...]
+    more_mentions: tuple[EntityRow, ...]
+    relations: tuple[RelationRow, ...]
+    expected: Mapping[str, StoredCounts]
+
+
+def spell_fact(source_name: str, rel_type: str, target_name: str, description: str) -> str:
+    """Spell a relation as the GraphRAG SDK does: `(Ada, FOUNDED, Acme): Ada founded Acme.`."""
+    return f"({source_name}, {rel_type}, {target_name}): {description}"
+
+
+def pick_name(votes: Mapping[str, int]) -> str:
+    """Choose among spellings: the most frequent, then the longest, then the first by code points."""
+    return min(votes, key=lambda name: (-votes[name], -len(name), name))
+
+
+def pick_description(descriptions: Iterable[str]) -> str:
+    """Choose among descriptions: the longest, then the first by code points; empty where there is none."""
+    return min(descriptions, key=_rank_description, default="")
+
+
+def _rank_description(text: str) -> tuple[int, str]:
+    return -len(text), text
+
+
+def is_storable(identity: str) -> bool:
+    """Tell whether an index finds the id again: not empty, not too long, no space at its ends."""
+    return bool(identity) and identity == identity.strip() and len(identity.encode()) <= MAX_ID_BYTES
+
+
+def extracted_ids(documents: Iterable[Document]) -> set[str]:
+    """Collect the ids of all mentioned entities, as extracted: what merges may have renamed."""
+    found = (
+        _extracted_id(mention.name, mention.type)
+        for document in documents
+        for extraction in document.extractions
+        for mention in extraction.mentions
+    )
+    return {identity for identity in found if is_storable(identity)}
+
+
+def make_rows(documents: Sequence[Document], merged: Mapping[str, str]) -> GraphRows:
+    """Make the rows of documents; `merged` maps extracted ids to the entities they now belong to.
+
+    Mentions without a storable name, relations of an entity with itself and relations between
+    entities that their chunk does not mention say nothing that could be stored, and are left out;
+    `pipeline.extract.ground` has counted them.
+    """
+    rows = _RowBuilder(merged)
+    expected = {document.id: rows.add(document) for document in documents}
+    entities = list(rows.entity_rows())
+    return GraphRows(
+        chunks=tuple(rows.chunks),
+        neighbours=tuple(rows.neighbours),
+        entities=tuple(pieces[0] for pieces in entities),
+        more_mentions=tuple(piece for pieces in entities for piece in pieces[1:]),
+        relations=tuple(rows.relation_rows()),
+        expected=expected,
+    )
+
+
+class _RowBuilder:
+    """Collects the mentions and supports of documents by the entity and relation they belong to."""
+
+    def __init__(self, merged: Mapping[str, str]) -> None:
+        self._merged = merged
+        self.chunks: list[ChunkRow] = []
+        self.neighbours: list[tuple[str, str]] = []
+        self._labels: dict[str, str] = {}
+        self._names: dict[str, str] = {}
+        self._mentions: defaultdict[str, list[MentionRow]] = defaultdict(list)
+        self._supports: defaultdict[tuple[str, str, str], list[SupportRow]] = defaultdict(list)
+
+    def add(self, document: Document) -> StoredCounts:
+        """Add a document; gives how much of it the graph must then hold."""
+        before = ""
+        added: set[str] = set()
+        mentions = supports = 0
+        for chunk, extraction in zip(document.chunks, document.extractions, strict=True):
+            chunk_id = ids.chunk_id(document.id, chunk.text, chunk.occurrence)
+            if chunk_id in added:
+                continue
+            added.add(chunk_id)
+            self.chunks.append(ChunkRow(document.id, chunk_id, chunk))
+            if before:
+                self.neighbours.append((before, chunk_id))
+            before = chunk_id
+            named = self._add_mentions(chunk_id, extraction)
+            mentions += len(named)
+            supports += self._add_supports(chunk_id, extraction, named)
+        return StoredCounts(len(added), mentions, supports)
+
+    def _add_mentions(self, chunk_id: str, extraction: Extraction) -> set[str]:
+        groups: defaultdict[str, list[Mention]] = defaultdict(list)
+        for mention in extraction.mentions:
+            as_id = _extracted_id(mention.name, mention.type)
+            if is_storable(as_id):
+                groups[as_id].append(mention)
+        for as_id, group in groups.items():
+            entity = self._resolve(as_id)
+            # An entity's own mention knows its type; one merged into it may have been of another.
+            if as_id == entity or entity not in self._labels:
+                self._labels[entity] = group[0].type
+            self._mentions[entity].append(_fold_mentions(chunk_id, as_id, group))
+        return set(groups)
+
+    def _add_supports(self, chunk_id: str, extraction: Extraction, named: set[str]) -> int:
+        groups: defaultdict[tuple[str, str, str], list[Relation]] = defaultdict(list)
+        for relation in extraction.relations:
+            source = _extracted_id(relation.source, relation.source_type)
+            target = _extracted_id(relation.target, relation.target_type)
+            rel_type = _clean(relation.type).strip()
+            known = source in named and target in named and source != target
+            if known and rel_type and is_storable(ids.relation_key(source, rel_type, target)):
+                groups[source, rel_type, target].append(relation)
+        for (source, rel_type, target), group in groups.items():
+            key = (self._resolve(source), rel_type, self._resolve(target))
+            self._supports[key].append(_fold_supports(chunk_id, source, target, group))
+        return len(groups)
+
+    def entity_rows(self) -> Iterator[list[EntityRow]]:
+        """Give the entities with their mentions, a hub's in several rows."""
+        for entity, mentions in self._mentions.items():
+            name = self._name(entity)
+            yield [EntityRow(entity, self._labels[entity], name, _key(name), piece) for piece in _pieces(mentions)]
+
+    def relation_rows(self) -> Iterator[RelationRow]:
+        """Give the relations with their supports, a hub's in several rows."""
+        for (source, rel_type, target), supports in self._supports.items():
+            for piece in _pieces(supports):
+                yield RelationRow(source, rel_type, target, self._name(source), self._name(target), piece)
+
+    def _resolve(self, as_id: str) -> str:
+        return self._merged.get(as_id, as_id)
+
+    def _name(self, entity: str) -> str:
+        if entity not in self._names:
+            self._names[entity] = _choose_name(self._mentions[entity])
+        return self._names[entity]
+
+
+# A corpus names the same things again and again.
+@lru_cache(maxsize=_REMEMBERED_NAMES)
+def _extracted_id(name: str, entity_type: str) -> str:
+    return ids.entity_id(_clean(name), entity_type)
+
+
+_key = lru_cache(maxsize=_REMEMBERED_NAMES)(canonical_key)
+
+
+def _clean(text: str) -> str:
+    return _UNSTORABLE.sub("", text)
+
+
+def _choose_name(named: Sequence[Mention] | Sequence[MentionRow]) -> str:
+    return named[0].name if len(named) == 1 else pick_name(Counter(one.name for one in named))
+
+
+def _fold_mentions(chunk_id: str, as_id: str, group: Sequence[Mention]) -> MentionRow:
+    spans = sorted({(mention.start, mention.end) for mention in group})
+    description = pick_description(_clean(mention.description) for mention in group)
+    return MentionRow(chunk_id, as_id, _clean(_choose_name(group)), description, orjson.dumps(spans).decode())
+
+
+def _fold_supports(chunk_id: str, source: str, target: str, group: Sequence[Relation]) -> SupportRow:
+    start, end = min((relation.start, relation.end) for relation in group)
+    description = pick_description(_clean(relation.description) for relation in group)
+    return SupportRow(chunk_id, source, target, start, end, description)
+
+
+def _pieces[T: (MentionRow, SupportRow)](items: list[T]) -> Iterator[tuple[T, ...]]:
+    """Cut a list into tuples of bounded length, best described first."""
+    if len(items) > 1:
+        items.sort(key=lambda one: _rank_description(one.description))
+    for start in range(0, len(items), MAX_NESTED):
+        yield tuple(items[start : start + MAX_NESTED])

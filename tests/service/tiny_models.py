@@ -1,0 +1,34 @@
+"""Models of no cost for tests of the queue: capitalised words are entities, neighbours are related."""
+
+import hashlib
+import re
+
+NAME = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*")
+
+
+def extract(text):
+    found = [(m.group(), m.start(), m.end()) for m in NAME.finditer(text) if len(m.group()) > 2]
+    entities = [
+        {"name": name, "type": "Concept", "start": start, "end": end, "description": name, "score": 1.0}
+        for name, start, end in found
+    ]
+    relations = [
+        {
+            "source": a[0], "target": b[0], "type": "NEAR", "description": text[a[1] : b[2]],
+            "span_start": a[1], "span_end": b[2],
+        }
+        for a, b in zip(found, found[1:], strict=False)
+        if a[0] != b[0]
+    ]  # fmt: skip
+    return entities, relations
+
+
+def embed(texts):
+    vectors = []
+    for text in texts:
+        vector = [0.0] * 32
+        for word in re.findall(r"\w+", text.lower()) or ["nothing"]:
+            vector[int(hashlib.sha256(word.encode()).hexdigest(), 16) % 32] += 1.0
+        length = sum(x * x for x in vector) ** 0.5
+        vectors.append([x / length for x in vector])
+    return vectors

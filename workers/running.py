@@ -1,0 +1,207 @@
+"""Open a running system for a command: connect to the configured servers, or bring up the embedded stack."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import redis
+from pydantic import SecretStr
+
+from pipeline.errors import PermanentError
+from scheduler.errors import LedgerUnavailable
+from scheduler.workers import Workers
+from workers.addresses import mask_url
+from workers.app import create_app
+from workers.client import Client
+from workers.connections import connect_redis, redis_url
+from workers.embedded import Death, Joined, Owned, StackUrls, StartFailed, find_engine, open_stack
+from workers.embedded.owner import BROKER_FOLDER, Ready
+from workers.embedded.record import read_record
+from workers.roles import ROLES, worker_arguments
+from workers.settings import Settings, child_environment
+
+INGEST_ROLES = ("all", "query")
+"""Both, so that questions can be asked from elsewhere while files are ingested."""
+INGEST_QUEUES = ("load", "extract", "write", "finalize")
+QUERY_ROLES = ("query",)
+QUERY_QUEUES = ("query",)
+READ_WAIT_SECONDS = 10.0
+"""How long a command that only reads lets others use the servers it started."""
+WORKERS_WAIT_SECONDS = 120.0
+"""How long a command waits for another's stack that runs without the workers it needs."""
+SOFT_SHUTDOWN_SECONDS = 5.0
+"""How long tasks may go on after Ctrl-C. Less than in a cluster: a person waits, and what is cut short comes back."""
+_POLL_SECONDS = 0.2
+
+
+class NothingStored(PermanentError):
+    """The data folder holds no data of graphmill."""
+
+
+class SettingInvalid(PermanentError):
+    """A setting that no server can be reached by."""
+
+
+@dataclass(frozen=True, slots=True)
+class System:
+    """A system that this process can use; `stack` is None where servers are configured."""
+
+    settings: Settings
+    client: Client
+    stack: Owned | Joined | None
+
+    @property
+    def owned(self) -> bool:
+        """Whether servers and workers end with this process."""
+        return isinstance(self.stack, Owned)
+
+    def supervise(self) -> list[Death]:
+        """Look after an embedded stack; raises `StackLost` or `StartFailed` where it cannot go on."""
+        return self.stack.supervise() if self.stack is not None else []
+
+
+@contextmanager
+def open_system(
+    settings: Settings,
+    note: Callable[[str], None],
+    *,
+    roles: Sequence[str] = (),
+    queues: Sequence[str] = (),
+    may_be_new: bool = False,
+) -> Iterator[System]:
+    """Give a command the system it needs, for the length of the block.
+
+    Args:
+        settings: As read from flags and environment, without the servers of a running stack.
+        note: Shows the user what takes time.
+        roles: Workers that an embedded stack gets if this process starts it.
+        queues: Queues that must have a worker before the block begins (embedded only).
+        may_be_new: Whether an embedded stack may be made where none has been before.
+
+    Raises:
+        NothingStored: the data folder is new, and `may_be_new` is not set.
+        LedgerUnavailable: a configured Redis does not answer.
+        SettingInvalid: an address that is none.
+        EmbeddedError: the embedded stack does not start.
+    """
+    if settings.configured:
+        yield _connect(settings, None)
+        return
+    if not may_be_new and not has_data(settings):
+        raise NothingStored(
+            f"There is no data in {settings.data_dir}. `graphmill ingest FOLDER` makes some; "
+            "--data-dir names another folder."
+        )
+    stack = _open_embedded(settings, note, roles, queues)
+    try:
+        yield _connect(_with_urls(settings, stack.urls), stack)
+    except BaseException as error:
+        # Who leaves because of an error or a signal waits for nobody; the workers still end in good order.
+        stack.__exit__(type(error), error, None)
+        raise
+    if isinstance(stack, Joined):
+        stack.close()
+    elif roles:
+        stack.close(notice=note)
+    else:
+        stack.close(joiner_wait_seconds=READ_WAIT_SECONDS)
+
+
+def has_data(settings: Settings) -> bool:
+    """Tell whether an embedded stack has ever run on the data folder."""
+    return (settings.data_dir / BROKER_FOLDER).is_dir()
+
+
+def _with_urls(settings: Settings, urls: StackUrls) -> Settings:
+    redis_secret = SecretStr(urls.redis)
+    servers: dict[str, Any] = {
+        "redis_url": redis_secret,
+        "broker_url": redis_secret,
+        "falkordb_url": SecretStr(urls.graph),
+    }
+    return settings.model_copy(update=servers)
+
+
+def _connect(settings: Settings, stack: Owned | Joined | None) -> System:
+    _require_redis(settings)
+    app = create_app(settings)
+    # Tasks are shared tasks: they are sent through whichever app is current.
+    app.set_current()
+    app.set_default()
+    return System(settings, Client(settings, app), stack)
+
+
+def _require_redis(settings: Settings) -> None:
+    where = mask_url(redis_url(settings))
+    try:
+        with connect_redis(settings) as client:
+            client.ping()
+    except redis.exceptions.RedisError as error:
+        raise LedgerUnavailable(
+            f"Redis at {where} does not answer: {error}. Start it, or correct REDIS_URL "
+            "(without REDIS_URL and FALKORDB_URL, graphmill runs servers of its own)."
+        ) from error
+    except ValueError as error:
+        raise SettingInvalid(f"REDIS_URL is no address of a Redis ({where}): {error}") from error
+
+
+def _open_embedded(
+    settings: Settings, note: Callable[[str], None], roles: Sequence[str], queues: Sequence[str]
+) -> Owned | Joined:
+    record = read_record(settings.data_dir)
+    if record is None or record.urls is None:
+        what = "the embedded stack" if roles else "the embedded servers"
+        note(f"Starting {what} (data in {settings.data_dir}) ...")
+    engine = find_engine(_text(settings.redis_server), _text(settings.falkordb_module))
+    deadline = time.monotonic() + WORKERS_WAIT_SECONDS
+    told = False
+    while True:
+        stack = open_stack(
+            settings.data_dir,
+            engine,
+            _worker_commands(settings, roles),
+            child_environment(settings) if roles else {},
+            ready=_readiness(settings, queues, since=time.time()),
+        )
+        if isinstance(stack, Owned) or _runs_roles(settings, roles):
+            return stack
+        # Its owner runs no workers of the kind we need, and ends soon: then we are the next owner.
+        stack.close()
+        if time.monotonic() > deadline:
+            raise StartFailed(
+                f"Another graphmill command uses {settings.data_dir} without the workers that this one needs, and has "
+                f"not ended within {WORKERS_WAIT_SECONDS:.0f} s. End it, or run `graphmill up` in its place."
+            )
+        if not told:
+            note(f"Waiting for another graphmill command that uses {settings.data_dir} ...")
+            told = True
+        time.sleep(_POLL_SECONDS)
+
+
+def _text(path: Any) -> str | None:
+    return str(path) if path is not None else None
+
+
+def _worker_commands(settings: Settings, roles: Sequence[str]) -> Mapping[str, Sequence[str]]:
+    celery = [sys.executable, "-m", "celery", "-A", "workers.app"]
+    soft = f"worker.soft_shutdown_timeout={SOFT_SHUTDOWN_SECONDS}"
+    return {name: [*celery, *worker_arguments(ROLES[name], settings.concurrency), soft] for name in roles}
+
+
+def _readiness(settings: Settings, queues: Sequence[str], *, since: float) -> Ready:
+    """Ask whether each queue has a worker that announced itself since then: a dead owner's are still listed."""
+
+    def ready(urls: StackUrls) -> bool:
+        with connect_redis(_with_urls(settings, urls)) as client:
+            living = Workers(client).living()
+        return {queue for worker in living if worker.seen >= since for queue in worker.queues}.issuperset(queues)
+
+    return ready
+
+
+def _runs_roles(settings: Settings, roles: Sequence[str]) -> bool:
+    record = read_record(settings.data_dir)
+    return record is not None and record.children.keys() >= set(roles)
