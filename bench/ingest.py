@@ -75,7 +75,7 @@ def measure(system: System, folder: Path, usage: Usage) -> dict[str, object]:
             phases.setdefault(phase, now)
         if status.state is RunState.DONE:
             break
-        time.sleep(0.05)
+        time.sleep(0.2)
     both = time.monotonic() - started
     usage.sample()
     for report in system.client.files(run):
@@ -111,7 +111,7 @@ def main() -> None:
     models = None if arguments.real else arguments.models
     if models is not None:
         # The workers find the file by its folder.
-        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(models.resolve().parent), os.environ.get("PYTHONPATH"))))  # noqa: TID251 - for child processes
+        os.environ["PYTHONPATH"] = str(models.resolve().parent)  # noqa: TID251 - for child processes
         sys.path.insert(0, str(models.resolve().parent))
         overrides |= {"extractor": f"{models.stem}:extract", "embed": {"embedder": f"python:{models.stem}:embed"}}
         os.environ["GRAPHMILL_EXTRACTOR"] = f"{models.stem}:extract"  # noqa: TID251

@@ -31,7 +31,7 @@ class LoadCode(StrEnum):
     """No bytes, no pages, or only white space."""
     NO_TEXT_LAYER = "no_text_layer"
     """A PDF of pictures: pages, but hardly a character."""
-    PASSWORD_REQUIRED = "password_required"
+    PASSWORD_REQUIRED = "password_required"  # noqa: S105 - a code, not a secret
     """Encrypted, and the empty password does not open it."""
     CORRUPT = "corrupt"
     """Of the right kind, but damaged beyond reading."""

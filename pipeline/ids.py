@@ -21,14 +21,16 @@ def escape_path(path: bytes) -> str:
     Names stay as they are on disk (no Unicode normalisation: both forms of é may lie in one
     folder). Bytes that are not UTF-8 and control characters become ``\xff``, a backslash ``\\``.
     """
+    first_control, delete = 0x20, 0x7F
+    first_escaped, last_escaped = 0xDC80, 0xDCFF  # how Python spells bytes that are not UTF-8
     out: list[str] = []
     for char in path.decode("utf-8", "surrogateescape"):
         code = ord(char)
         if char == "\\":
             out.append("\\\\")
-        elif code < 0x20 or code == 0x7F:
+        elif code < first_control or code == delete:
             out.append(f"\\x{code:02x}")
-        elif 0xDC80 <= code <= 0xDCFF:
+        elif first_escaped <= code <= last_escaped:
             out.append(f"\\x{code - 0xDC00:02x}")
         else:
             out.append(char)

@@ -1,6 +1,6 @@
 """Celery's settings, each with its reason; the only place where they stand.
 
-Measurements behind them: `docs/celery-settings.md`.
+The traps they avoid are told in `docs/adr/0003-celery-as-messenger.md`.
 """
 
 from typing import Any

@@ -7,7 +7,7 @@ from pipeline.chunk.split import split_blocks, split_sentences
 from pipeline.embed import embed_distinct
 from pipeline.models import Evidence
 from pipeline.ports import Embedder
-from pipeline.retrieve.question import content_words, read_question, split_words
+from pipeline.retrieve.question import Question, read_question, split_words
 
 _SENTENCES = 2
 _PASSAGES = 5
@@ -29,13 +29,15 @@ class _Candidate:
     index: int
     rank: int
     words: frozenset[str]
+    passage_words: frozenset[str]
 
 
 def extract_answer(question: str, evidence: Sequence[Evidence], embedder: Embedder) -> list[tuple[str, int]]:
     """Pick up to two sentences of the first passages: (sentence, position of its evidence), the best first.
 
     A sentence is rated by its similarity to the question, the share of the question's words it holds, and
-    its passage's rank. Empty where nothing fits. Raises `QueryInvalid` as `retrieve` does.
+    its passage's rank; names may stand elsewhere in its passage, since later sentences say "it" and "she".
+    Empty where nothing fits. Raises `QueryInvalid` as `retrieve` does.
     """
     asked = read_question(question)
     candidates = list(_candidates(evidence))[:_CANDIDATES]
@@ -44,7 +46,7 @@ def extract_answer(question: str, evidence: Sequence[Evidence], embedder: Embedd
     vectors = embed_distinct(embedder, [asked.text, *(candidate.text for candidate in candidates)])
     similarities = vectors[1:] @ vectors[0]
     fits = [
-        float(similarity) + _share(asked.words, candidate.words) + _RANK_BONUS / (1 + candidate.rank)
+        float(similarity) + _share(asked, candidate) + _RANK_BONUS / (1 + candidate.rank)
         for similarity, candidate in zip(similarities, candidates, strict=True)
     ]
     order = sorted(range(len(candidates)), key=lambda i: (-fits[i], i))
@@ -60,6 +62,7 @@ def _candidates(evidence: Sequence[Evidence]) -> Iterator[_Candidate]:
     passages = [(index, item) for index, item in enumerate(evidence) if item.kind == "passage"][:_PASSAGES]
     seen: set[str] = set()
     for rank, (index, item) in enumerate(passages):
+        passage_words = frozenset(split_words(item.text))
         for block in split_blocks(item.text, ()):
             for start, end in split_sentences(item.text, block, "en"):
                 text = " ".join(item.text[start:end].split())
@@ -67,9 +70,10 @@ def _candidates(evidence: Sequence[Evidence]) -> Iterator[_Candidate]:
                 is_question = text.endswith("?")
                 if text not in seen and len(words) >= _FEWEST_WORDS and len(text) <= _LONGEST_CHARS and not is_question:
                     seen.add(text)
-                    yield _Candidate(text, index, rank, frozenset(words))
+                    yield _Candidate(text, index, rank, frozenset(words), passage_words)
 
 
-def _share(wanted: Sequence[str], held: frozenset[str]) -> float:
-    content = content_words(wanted)
-    return sum(word in held for word in content) / len(content)
+def _share(asked: Question, candidate: _Candidate) -> float:
+    """Give the share of the question's words that a sentence holds; names count where its passage holds them."""
+    held = candidate.words | (candidate.passage_words & asked.names)
+    return sum(word in held for word in asked.words) / len(asked.words)

@@ -49,11 +49,13 @@ class Question:
     Attributes:
         text: Its text without control characters, on one line.
         words: Its distinct words in lower case, without stop words unless it has no others.
+        names: Those of the words that are capitalised.
         phrases: Its runs of words that may be names.
     """
 
     text: str
     words: tuple[str, ...]
+    names: frozenset[str]
     phrases: tuple[Phrase, ...]
 
 
@@ -68,7 +70,10 @@ def read_question(raw: str) -> Question:
     words = split_words(text)
     if not words:
         raise QueryInvalid("the question is empty: it holds no letter or digit")
-    return Question(text, tuple(content_words(words)[:_MAX_WORDS]), tuple(_phrases(text)))
+    content = tuple(content_words(words)[:_MAX_WORDS])
+    capitalised = (token for token in text.split()[1:] if any(char.isupper() for char in token))
+    names = frozenset(word for token in capitalised for word in split_words(token))
+    return Question(text, content, names & frozenset(content), tuple(_phrases(text)))
 
 
 def split_words(text: str) -> list[str]:

@@ -37,7 +37,7 @@ def test_task_shells_hold_no_logic(path):
 
 
 def test_no_task_replaces_itself_or_retries_by_celery():
-    """A nested or replaced canvas, a Celery retry, a countdown or an ETA would be a second authority beside the ledger."""
+    """A replaced canvas, a Celery retry, a countdown or an ETA would be a second authority beside the ledger."""
     calls = ("replace", "retry")
     words = ("countdown", "eta", "autoretry_for", "task_always_eager")
     for path in (ROOT / "tasks").glob("*.py"):
@@ -49,10 +49,11 @@ def test_no_task_replaces_itself_or_retries_by_celery():
 
 
 def test_nothing_names_a_path_of_one_machine():
-    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.split("\n")
+    listing = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
+    tracked = listing.stdout.splitlines()
     needles = ["/" + "root/", "/" + "work/", ".pyenv/" + "versions"]
     guilty = []
-    for name in filter(None, tracked):
+    for name in tracked:
         path = ROOT / name
         if path.suffix in {".py", ".md", ".toml", ".yml", ".sh", ".env", ".conf", ".lua"} and path.is_file():
             text = path.read_text("utf-8", "replace")

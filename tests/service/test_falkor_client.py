@@ -84,7 +84,7 @@ def test_a_server_without_the_module_is_told_as_such(redis_server: Any, graph_na
         connect(redis_server.url, graph_name).query("RETURN 1")
 
 
-def test_a_stopped_server_is_unavailable_and_usable_again_after_a_restart(
+def test_a_stopped_server_is_unavailable(
     engine: Any, tmp_path: Path, graph_name: str, start_server: Callable[..., Any], stop_server: Callable[..., None]
 ) -> None:
     server, process = start_server(engine.server, tmp_path, "--loadmodule", str(engine.module))
@@ -96,7 +96,7 @@ def test_a_stopped_server_is_unavailable_and_usable_again_after_a_restart(
     graph.close()
 
 
-def test_a_full_queue_and_a_query_over_time_are_unavailable_not_rejected(
+def test_a_query_over_time_is_rolled_back_and_means_unavailable(
     engine: Any, tmp_path: Path, graph_name: str, start_server: Callable[..., Any], stop_server: Callable[..., None]
 ) -> None:
     module = ["--loadmodule", str(engine.module), "TIMEOUT_DEFAULT", "20", "TIMEOUT_MAX", "20"]
@@ -166,3 +166,24 @@ def test_addresses_are_read(url: str, address: dict[str, Any]) -> None:
 def test_addresses_that_mean_something_else_are_refused(url: str) -> None:
     with pytest.raises(ValueError, match=r"address|database"):
         connect(url, "g")
+
+
+def test_waiting_for_the_disk_ends_with_and_without_an_append_only_file(
+    engine: Any, tmp_path: Path, graph: FalkorGraph, start_server: Callable[..., Any], stop_server: Callable[..., None]
+) -> None:
+    graph.wait_for_disk()
+    server, process = start_server(
+        engine.server, tmp_path, "--loadmodule", str(engine.module), "--appendonly", "yes", "--appendfsync", "everysec"
+    )
+    durable = connect(server.url, graph.name)
+    durable.query("CREATE (:N)")
+    durable.wait_for_disk()
+    process.kill()
+    stop_server(process)
+    durable.close()
+
+    server, process = start_server(engine.server, tmp_path, "--loadmodule", str(engine.module), "--appendonly", "yes")
+    restarted = connect(server.url, graph.name)
+    assert restarted.ro_query("MATCH (n) RETURN count(n)") == [[1]]
+    restarted.close()
+    stop_server(process)

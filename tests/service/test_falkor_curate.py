@@ -150,9 +150,11 @@ def test_a_merge_moves_all_edges_and_leaves_the_way_back(
     (founded,) = graph.ro_query("MATCH ()-[r:RELATES {rel_type: 'FOUNDED'}]->() RETURN size(r.source_chunk_ids)")
     assert founded == [2]
     assert graph.ro_query("MATCH (e {id: $id}) WHERE e.name <> '' RETURN e.aliases", id=ACME_ID) == [[["Acme Ltd"]]]
-    pending = {one.id for one in list_all(curator, "entity")}
-    assert ACME_ID in pending
-    assert LTD_ID not in pending
+    for kind, count in (("entity", 3), ("relation", 5)):
+        pending = [one.id for one in list_all(curator, kind)]
+        assert len(pending) == len(set(pending)) == count
+        assert LTD_ID not in pending
+    assert ids.relation_key(ACME_ID, "BOUGHT", INITECH_ID) in pending
 
 
 def test_a_merge_that_is_done_or_impossible_changes_nothing(

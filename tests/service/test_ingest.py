@@ -12,7 +12,7 @@ import pytest
 from scheduler.records import Batch
 from scheduler.states import RunState
 
-STORY = "Ada Quill founded Northlight Press in Port Ember. {} met Bram Oster at the Tidewater Fair. Nothing else happened."
+STORY = "Ada Quill founded Northlight Press in Port Ember. {} met Bram Oster at the Tidewater Fair. Nothing else."
 
 
 @pytest.fixture

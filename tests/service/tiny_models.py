@@ -1,6 +1,7 @@
 """Models of no cost for tests of the queue: capitalised words are entities, neighbours are related."""
 
 import hashlib
+import itertools
 import re
 
 NAME = re.compile(r"[A-Z][a-z]+(?: [A-Z][a-z]+)*")
@@ -17,7 +18,7 @@ def extract(text):
             "source": a[0], "target": b[0], "type": "NEAR", "description": text[a[1] : b[2]],
             "span_start": a[1], "span_end": b[2],
         }
-        for a, b in zip(found, found[1:], strict=False)
+        for a, b in itertools.pairwise(found)
         if a[0] != b[0]
     ]  # fmt: skip
     return entities, relations

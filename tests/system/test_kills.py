@@ -170,7 +170,7 @@ def _storm(server, fleet, chance):
     status = ledger.status(run)
     reports = list(ledger.files(run))
     writes = server.client.hgetall(f"skeleton:{run}:writes")
-    print(f"\n{kills} kills of worker processes, {redis_kills} of Redis; {status.counts}")
+    print(f"\n{kills} kills of worker processes, {redis_kills} of Redis; {status.counts}")  # noqa: T201 - what was survived
     assert (kills, redis_kills) == (WORKER_KILLS, REDIS_KILLS)
     assert len(reports) == status.ended == FILES
     assert [r.relative for r in reports if r.state != "written"] == []

@@ -31,13 +31,20 @@ _OUT, _IN = "-[x]->", "<-[x]-"
 
 # What makes two edges to one neighbour the same edge; other types are keyed on their ends alone.
 _EDGE_KEYS = {
-    "RELATES": "{rel_type: coalesce(x.rel_type, '')}",
-    "MENTIONED_IN": "{as_id: coalesce(x.as_id, d.id)}",
-    "__SUPPORT__": "{rel_type: x.rel_type, src: x.src, tgt: x.tgt}",
+    "RELATES": "{{rel_type: coalesce({x}.rel_type, '')}}",
+    "MENTIONED_IN": "{{as_id: coalesce({x}.as_id, d.id)}}",
+    "__SUPPORT__": "{{rel_type: {x}.rel_type, src: {x}.src, tgt: {x}.tgt}}",
 }
 _UNITE_CHUNKS = """
-ON MATCH SET y.source_chunk_ids = coalesce(y.source_chunk_ids, []) +
-    [i IN coalesce(x.source_chunk_ids, []) WHERE NOT i IN coalesce(y.source_chunk_ids, [])]
+ON MATCH SET {y}.source_chunk_ids = coalesce({y}.source_chunk_ids, []) +
+    [i IN coalesce({x}.source_chunk_ids, []) WHERE NOT i IN coalesce({y}.source_chunk_ids, [])]
+"""
+# Each block has variables of its own: the engine lets a subquery's names out into what follows it.
+_BLOCK = """
+CALL {{ WITH s, d MATCH (d){left}[{x}:{edge}]{right}({o}) WHERE ID({o}) <> ID(s) AND ID({o}) <> ID(d)
+       MERGE (s){left}[{y}:{edge} {key}]{right}({o})
+       ON CREATE SET {y} += properties({x}) {unite}
+       RETURN count(*) AS {n} }}
 """
 # Identity, and what finalize derives from the mentions: never carried over, never in conflict.
 _DERIVED = frozenset({"id", "name", "description", "type", "canonical_key", "aliases", "embedding", "embedded_hash"})
@@ -50,12 +57,11 @@ WITH s, d
 """
 _TAIL = """
 CALL { WITH s, d UNWIND $moved AS key
-       MERGE (p:__Pending__ {id: key}) ON CREATE SET p.kind = 'relation', p.mark = $mark
-       ON MATCH SET p.mark = $mark
+       MERGE (r:__Pending__ {id: key}) ON CREATE SET r.kind = 'relation', r.mark = $mark
+       ON MATCH SET r.mark = $mark
        RETURN count(*) AS relations }
-CALL { WITH s, d OPTIONAL MATCH (p:__Pending__ {id: d.id}) DELETE p RETURN count(*) AS done }
-MERGE (p:__Pending__ {id: $survivor}) ON CREATE SET p.kind = 'entity', p.mark = $mark
-ON MATCH SET p.mark = $mark
+CALL { WITH s, d OPTIONAL MATCH (g:__Pending__ {id: d.id}) DELETE g RETURN count(*) AS done }
+MERGE (k:__Pending__ {id: $survivor}) ON CREATE SET k.kind = 'entity', k.mark = $mark ON MATCH SET k.mark = $mark
 MERGE (m:__Merged__ {id: $duplicate}) SET m.into = $survivor
 DELETE d
 RETURN count(*)
@@ -126,17 +132,15 @@ def _edge_blocks(graph: FalkorGraph, duplicate: str) -> Iterator[str]:
     starts from the bound duplicate: from a labelled far end the planner would scan the label.
     """
     edges = [
-        (left, quote_label(name), right, name)
+        (left, name, right)
         for pattern, left, right in ((_OUT, "-", "->"), (_IN, "<-", "-"))
         for (name,) in sorted(graph.ro_query(_TYPES.format(pattern=pattern), id=duplicate))
     ]
-    for number, (left, edge, right, name) in enumerate(edges):
-        yield (
-            f"CALL {{ WITH s, d MATCH (d){left}[x:{edge}]{right}(o) WHERE ID(o) <> ID(s) AND ID(o) <> ID(d)\n"
-            f"       MERGE (s){left}[y:{edge} {_EDGE_KEYS.get(name, '')}]{right}(o)\n"
-            f"       ON CREATE SET y += properties(x) {_UNITE_CHUNKS if name == 'RELATES' else ''}\n"
-            f"       RETURN count(*) AS block{number} }}\n"
-        )
+    for number, (left, name, right) in enumerate(edges):
+        own = {variable: f"{variable}{number}" for variable in "xyon"}
+        key = _EDGE_KEYS.get(name, "").format(**own)
+        unite = _UNITE_CHUNKS.format(**own) if name == "RELATES" else ""
+        yield _BLOCK.format(left=left, edge=quote_label(name), right=right, key=key, unite=unite, **own)
 
 
 def _plan_properties(kept: dict[str, Any], gone: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:

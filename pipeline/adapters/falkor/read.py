@@ -1,7 +1,7 @@
 """Retrieval's side of a graph: searches by vector, by word and along mentions, all by GRAPH.RO_QUERY."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ _HUB_MENTIONS = 1_000
 """An entity mentioned oftener links nothing in particular, and would cost seconds to follow."""
 _COMMON_MATCHES = 5_000
 """Where a word is in so many elements, the rest of them is not counted (5 ms a thousand)."""
+_AS_WRITTEN = ("{}", "“{}", "{}”", "“{}”", "‘{}", "{}’", "‘{}’", "{}’s")
+"""How a word may stand in typeset text."""
 _WIDEN_FACTOR, _WIDEST = 4, 4_096
 """Nearest neighbours that are of unwritten documents are made up for by asking for more, within limits."""
 
@@ -60,12 +62,8 @@ class FalkorReader:
 
     def gaps(self) -> list[str]:
         """See `GraphReader.gaps`."""
-        states = {state.label: state for state in index_states(self._graph)}
-        found = [
-            gap
-            for (label, kind), what in _SEARCH_INDEXES.items()
-            if (gap := _gap(states.get(label), label, kind, what))
-        ]
+        states = index_states(self._graph)
+        found = [gap for label, kind in _SEARCH_INDEXES if (gap := _gap(states, label, kind))]
         pending = int(self._graph.ro_query(statements.PENDING)[0][0])
         if pending:
             found.append(f"{pending} elements are not finalized yet: some have no vector, or are not merged.")
@@ -150,10 +148,10 @@ class FalkorReader:
         try:
             return self._graph.ro_query(cypher, **parameters)
         except GraphRejected:
-            states = {state.label: state for state in index_states(self._graph)}
-            if _gap(states.get(label), label, kind, ""):
+            if _gap(index_states(self._graph), label, kind):
                 return []
-            raise
+            # Either it has been completed since, or the query is at fault and is refused again.
+            return self._graph.ro_query(cypher, **parameters)
 
     def _match(self, label: str, cypher: str, words: Sequence[str], k: int, total: int) -> list[list[Any]]:
         rows = [_spell_word(word, label) for word in words]
@@ -178,12 +176,15 @@ class FalkorReader:
         return dict(places)
 
 
-def _gap(state: IndexState | None, label: str, kind: str, what: str) -> str:
+def _gap(states: Iterable[IndexState], label: str, kind: str) -> str:
     """Say what is wrong with a search index, or nothing."""
-    if state is None or kind not in state.kinds:
-        return f"The index that finds {what} is missing ({kind.lower()} on {label}): finalize the graph."
-    if not state.operational:
-        return f"The index that finds {what} is being built ({kind.lower()} on {label}): ask again later."
+    # While one is being built, the label's former indexes are listed beside it, as operational.
+    own = [state for state in states if state.label == label and kind in state.kinds]
+    what = f"The index that finds {_SEARCH_INDEXES[label, kind]}"
+    if not own:
+        return f"{what} is missing ({kind.lower()} on {label}): finalize the graph."
+    if not all(state.operational for state in own):
+        return f"{what} is being built ({kind.lower()} on {label}): ask again later."
     return ""
 
 
@@ -198,9 +199,9 @@ def _widen[T](ask: Callable[[int], tuple[int, list[T]]], k: int) -> list[T]:
 
 
 def _spell_word(word: str, label: str) -> str:
-    """Spell a word for the engine, which folds the case of ASCII letters only."""
+    """Spell a word for the engine, which folds the case of ASCII only and takes curly quotes for letters."""
     forms = [word] if word.isascii() else list(dict.fromkeys((word, word.capitalize(), word.upper())))
-    spelled = "|".join(forms)
+    spelled = "|".join(pattern.format(form) for form in forms for pattern in _AS_WRITTEN)
     return f"@name:({spelled})" if label == "__Entity__" else spelled
 
 

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
 from pipeline.adapters.falkor.pages import fill_pages
@@ -34,7 +36,9 @@ def read_texts(graph: FalkorGraph, kind: str, ids: Sequence[str]) -> list[Embedd
 def set_vectors(graph: FalkorGraph, kind: str, rows: Sequence[tuple[str, str, Vectors]], epoch: int) -> None:
     """See `GraphCurator.set_vectors`."""
     cypher = f"UNWIND $rows AS r {_FIND[kind]} {_SET}"
-    for page in fill_pages([_anchor(kind, identity), text_hash, vector] for identity, text_hash, vector in rows):
+    # Five decimals: a fifth less text to read for the server, and cosines that differ by less than 1e-5.
+    spelled = ([_anchor(kind, name), text_hash, np.round(vector, 5)] for name, text_hash, vector in rows)
+    for page in fill_pages(spelled):
         run_fenced(graph, cypher, epoch, page)
 
 

@@ -92,9 +92,9 @@ def named(text: str, *names: str) -> list[str]:
 
 def test_names_are_found_in_any_spelling_that_has_their_key():
     assert named("Where does ADA BELL work?", "Ada Bell") == ["ada bell"]
-    assert named("Who owns the Fenwick Mill?", "Fenwick Mill") == ["fenwick mill"] * 2
+    assert named("Who owns the Fenwick Mill?", "Fenwick Mill") == ["fenwick mill"]
     assert named("What is Fenwick's revenue?", "Fenwick Ltd") == ["fenwick"]
-    assert named("Who wrote “The Salt Road”?", "Salt Road") == ["salt road"] * 2
+    assert named("Who wrote “The Salt Road”?", "Salt Road") == ["salt road"]
 
 
 def test_a_name_inside_a_longer_name_does_not_count():
