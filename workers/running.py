@@ -7,12 +7,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
+import psutil
 import redis
 from pydantic import SecretStr
 
 from pipeline.errors import PermanentError
 from scheduler.errors import LedgerUnavailable
-from scheduler.workers import Workers
+from scheduler.workers import Worker, Workers
 from workers.addresses import mask_url
 from workers.app import create_app
 from workers.client import Client
@@ -57,6 +58,11 @@ class System:
     def owned(self) -> bool:
         """Whether servers and workers end with this process."""
         return isinstance(self.stack, Owned)
+
+    def workers(self) -> list[Worker]:
+        """List the living workers. Those of an embedded stack are on this host, where the dead can be told."""
+        living = self.client.workers()
+        return living if self.stack is None else [worker for worker in living if psutil.pid_exists(worker.pid)]
 
     def supervise(self) -> list[Death]:
         """Look after an embedded stack; raises `StackLost` or `StartFailed` where it cannot go on."""
@@ -141,7 +147,7 @@ def _require_redis(settings: Settings) -> None:
             client.ping()
     except redis.exceptions.RedisError as error:
         raise LedgerUnavailable(
-            f"Redis at {where} does not answer: {error}. Start it, or correct REDIS_URL "
+            f"Redis at {where} does not answer: {str(error).rstrip('.')}. Start it, or correct REDIS_URL "
             "(without REDIS_URL and FALKORDB_URL, graphmill runs servers of its own)."
         ) from error
     except ValueError as error:

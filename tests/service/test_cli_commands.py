@@ -1,0 +1,224 @@
+"""The commands as programs: against configured servers, and with the embedded stack from start to end."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+import pytest
+
+from scheduler.workers import Workers
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+DONE, FAILED, USAGE, UNREACHABLE, INTERRUPTED = 0, 1, 2, 3, 130
+WAIT_SECONDS = 120
+
+
+@dataclass(frozen=True)
+class Ended:
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self):
+        """The one JSON document on standard output."""
+        (line,) = self.out.splitlines()
+        return json.loads(line)
+
+    @property
+    def documents(self):
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@dataclass(frozen=True)
+class Shell:
+    """A folder, and variables, in which commands run."""
+
+    folder: Path
+    variables: dict[str, str]
+
+    def start(self, *arguments: str) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-m", "workers.cli", *arguments],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": f"{ROOT}:{HERE}", **self.variables},  # noqa: TID251 - a program needs PATH and the like
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, *arguments: str) -> Ended:
+        process = self.start(*arguments)
+        try:
+            out, err = process.communicate(timeout=WAIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+        return Ended(process.returncode, out, err)
+
+
+@pytest.fixture
+def files(tmp_path) -> Path:
+    folder = tmp_path / "files"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "founding.md").write_text(
+        "# Brightwater Optics\n\nMarta Lindqvist founded Brightwater Optics in 1987. It is based in Gothenburg.\n",
+        encoding="utf-8",
+    )
+    (folder / "deep" / "people.txt").write_text(
+        "Jonas Feld joined Brightwater Optics in 1994. He leads the laboratory in Bergen.\n", encoding="utf-8"
+    )
+    (folder / "[bold]broken.pdf").write_bytes(b"%PDF-1.4\nnothing that a reader could use")
+    (folder / "empty.txt").write_bytes(b"")
+    return folder
+
+
+@pytest.fixture
+def cluster(redis_server, redis_client, graph_server, tmp_path) -> Shell:
+    return Shell(tmp_path, {"REDIS_URL": redis_server.url, "FALKORDB_URL": graph_server.url})
+
+
+@pytest.fixture
+def embedded(tmp_path) -> Shell:
+    return Shell(tmp_path, {})
+
+
+def test_a_detached_run_waits_in_the_ledger_and_every_report_knows_it(cluster, files, graph_name) -> None:
+    made = cluster.run("ingest", "files", "--graph", graph_name, "--detach", "--json")
+    assert made.status == DONE
+    run = made.document["run"]
+    assert f"Run {run}" in made.err
+    assert made.document["files"] | {"total": 4, "pending": 4} == made.document["files"]
+
+    (listed,) = cluster.run("runs", "--json").documents
+    assert (listed["run"], listed["graph"], listed["root"]) == (run, graph_name, str(files))
+    status = cluster.run("status", run, "--json").document
+    assert (status["runs"][0]["state"], status["workers"]) == ("running", [])
+    assert status["queues"] == dict.fromkeys(status["queues"], 0)
+    everything = cluster.run("failures", run, "--all", "--json").documents
+    assert {row["path"] for row in everything} == {
+        "[bold]broken.pdf", "deep/people.txt", "empty.txt", "founding.md"
+    }  # fmt: skip
+    changed = Shell(cluster.folder, {**cluster.variables, "GRAPHMILL_CHUNK__MAX_TOKENS": "64"})
+    resumed = changed.run("resume", run)
+    assert resumed.status == USAGE
+    assert "other settings" in resumed.err
+
+
+def test_health_of_a_cluster_tells_servers_and_unread_queues(cluster, redis_client, redis_server) -> None:
+    checked = cluster.run("health", "--json")
+    assert checked.status == DONE
+    findings = {finding["what"]: finding for finding in checked.document["findings"]}
+    assert findings["queue query: no living worker reads it"]["fix"] == "graphmill worker query"
+    assert checked.document["status"] == "warning"
+    assert redis_server.password not in checked.out
+
+    assert cluster.run("health", "--role", "query").status == FAILED
+    Workers(redis_client).announce(f"query-1@{socket.gethostname()}", ["query"], 1, 1)
+    assert cluster.run("health", "--role", "query").status == DONE
+
+
+def test_health_calls_an_eviction_policy_an_error_and_a_missing_graph_server_unreachable(cluster, redis_client) -> None:
+    redis_client.config_set("maxmemory-policy", "allkeys-lru")
+    try:
+        assert cluster.run("health").status == FAILED
+    finally:
+        redis_client.config_set("maxmemory-policy", "noeviction")
+    lonely = Shell(cluster.folder, {**cluster.variables, "FALKORDB_URL": "falkor://127.0.0.1:1"})
+    checked = lonely.run("health")
+    assert checked.status == UNREACHABLE
+    assert "FALKORDB_URL" in checked.out
+
+
+def test_a_look_at_a_new_folder_finds_the_engine_and_leaves_nothing(embedded) -> None:
+    checked = embedded.run("health")
+    assert checked.status == DONE
+    assert "embedded: engine of" in checked.out
+    assert "FalkorDB" in checked.out
+    assert list(embedded.folder.iterdir()) == []
+
+
+@pytest.fixture
+def cheap(tmp_path) -> Shell:
+    """The embedded stack with models of no cost."""
+    models = {
+        "GRAPHMILL_EXTRACTOR": "tiny_models:extract",
+        "GRAPHMILL_EMBED__EMBEDDER": "python:tiny_models:embed",
+    }
+    return Shell(tmp_path, models)
+
+
+@pytest.fixture
+def stack(embedded) -> Iterator["subprocess.Popen[str]"]:
+    process = embedded.start("up")
+    assert process.stdout is not None
+    assert process.stdout.readline() == "graphmill is up. Ctrl-C ends it.\n"
+    yield process
+    if process.poll() is None:
+        process.kill()
+    process.communicate()
+
+
+def test_commands_share_a_running_stack_from_ingest_to_a_checked_answer(embedded, stack, files) -> None:
+    family = psutil.Process(stack.pid).children(recursive=True)
+    first = embedded.run("ingest", "files", "--json")
+    assert first.status == FAILED  # one file is broken
+    assert "Starting" not in first.err
+    counts = first.document["files"]
+    assert (counts["written"], counts["skipped"], counts["failed"]) == (2, 1, 1)
+    assert (first.document["state"], first.document["error"]) == ("done", "")
+    assert first.document["graph_counts"]["documents"] == 2
+    assert first.document["graph_counts"]["entities"] > 0
+    (failure,) = first.document["failures"]
+    assert (failure["path"], failure["code"]) == ("[bold]broken.pdf", "corrupt")
+
+    again = embedded.run("ingest", "files")
+    assert "unchanged  2" in again.out
+    assert "[bold]broken.pdf: failed corrupt (load)" in again.out
+
+    asked = embedded.run("ask", "Who founded Brightwater Optics?", "--json")
+    assert asked.status == DONE
+    number = next(item["n"] for item in asked.document["evidence"] if "Marta" in item["text"])
+    grounded = embedded.run("check", f"Marta Lindqvist founded Brightwater Optics [{number}].", "--json")
+    assert (grounded.status, grounded.document["session"]) == (DONE, asked.document["session"])
+    invented = embedded.run("check", "Brightwater Optics has 4000 staff [99].")
+    assert invented.status == FAILED
+    assert "point at nothing: 99" in invented.out
+    assert embedded.run("ask", "Who?", "--graph", "nowhere").status == USAGE
+
+    assert embedded.run("health", "--role", "all").status == DONE
+    assert "another graphmill process runs this stack" in embedded.run("up").err.lower()
+
+    stack.send_signal(signal.SIGTERM)
+    assert stack.wait(WAIT_SECONDS) == DONE
+    assert [process for process in family if process.is_running()] == []
+
+
+def test_an_interrupted_ingest_leaves_nothing_running_and_is_resumed(cheap, files) -> None:
+    for number in range(100):
+        (files / f"note {number}.txt").write_text(
+            f"Note {number}: Jonas Feld of Brightwater Optics visited Tromso in {1800 + number}.\n", encoding="utf-8"
+        )
+    process = cheap.start("ingest", "files")
+    assert process.stdout is not None
+    run = process.stdout.readline().split()[1].rstrip(":")
+    family = psutil.Process(process.pid).children(recursive=True)
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == INTERRUPTED
+    assert f"graphmill resume {run}" in err
+    assert [child for child in family if child.is_running()] == []
+
+    assert cheap.run("status", "--json").document["workers"] == []
+    resumed = cheap.run("resume", run, "--json")
+    assert resumed.status == FAILED  # the broken file, and nothing else
+    assert resumed.document["files"]["written"] == 102
+    assert resumed.document["files"]["failed"] == 1

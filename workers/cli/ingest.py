@@ -1,0 +1,168 @@
+"""`graphmill ingest` and `graphmill resume`: make a run, or take one up, and watch it to its end."""
+
+import os
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from workers.cli.exits import ExitCode, UsageMistake
+from workers.cli.options import DataDirOption, GraphOption, JsonOption, RunArgument, data_dir_flag, read_settings
+from workers.cli.output import Output, printable
+from workers.cli.progress import open_display
+
+if TYPE_CHECKING:
+    from workers.running import System
+    from workers.settings import Settings
+
+
+class Finalize(StrEnum):
+    """When the graph is finalized."""
+
+    AUTO = "auto"
+    NEVER = "never"
+
+
+def ingest(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders to ingest.")],
+    graph: GraphOption = None,
+    root: Annotated[
+        Path | None,
+        typer.Option(
+            "--root",
+            metavar="DIR",
+            help="Folder that documents are named relative to. Default: the one folder given, or what all paths share.",
+        ),
+    ] = None,
+    finalize: Annotated[
+        Finalize, typer.Option("--finalize", help="Merge, embed and index when all files are written, or leave that.")
+    ] = Finalize.AUTO,
+    detach: Annotated[
+        bool, typer.Option("--detach", help="End once the files are listed, and leave the work to the workers.")
+    ] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Ingest files into a graph.
+
+    Watches until they are in it. Run it again on the same folder at any time: what is in the graph already costs
+    next to nothing. Ctrl-C is safe at any moment.
+    """
+    output = Output(as_json=as_json)
+    settings = read_settings(graph=graph, data_dir=data_dir)
+    places = [_place(path) for path in paths]
+    top = _place(root) if root is not None else _common_folder(places)
+    if not _any_file(top, places):
+        return _report_nothing(output, places)
+    return _ingest(output, settings, places, top, finalize=finalize.value, detach=detach, flags=data_dir_flag(data_dir))
+
+
+def resume(run: RunArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> ExitCode:
+    """Take up an interrupted run where it stopped."""
+    from workers.cli.driving import interruptible
+    from workers.cli.summary import show_summary
+    from workers.cli.watching import show_listing, watch_run
+    from workers.running import INGEST_QUEUES, INGEST_ROLES, open_system
+
+    output = Output(as_json=as_json)
+    settings, flags = read_settings(data_dir=data_dir), data_dir_flag(data_dir)
+    with open_system(settings, output.note, roles=INGEST_ROLES, queues=INGEST_QUEUES) as system:
+        client = system.client
+        with open_display(output) as display, interruptible(lambda: f"graphmill resume {run}{flags}", display.note):
+            client.resume(run, listed=show_listing(system, display))
+            status = watch_run(system, display, run)
+        return show_summary(output, client, status, flags)
+
+
+def _ingest(
+    output: Output,
+    settings: "Settings",
+    paths: Sequence[Path],
+    root: Path,
+    *,
+    finalize: str,
+    detach: bool,
+    flags: str,
+) -> ExitCode:
+    from workers.cli.driving import interruptible
+    from workers.cli.summary import show_summary
+    from workers.cli.watching import show_listing, watch_run
+    from workers.running import INGEST_QUEUES, INGEST_ROLES, open_system
+
+    made: list[str] = []
+
+    def opened(run: str) -> None:
+        made.append(run)
+        tell = output.note if output.as_json else output.line
+        tell(f"Run {run}: {root} into graph {settings.graph}")
+
+    def how_to_go_on() -> str:
+        return f"graphmill resume {made[0]}{flags}" if made else "no run was made yet."
+
+    with open_system(
+        settings,
+        output.note,
+        roles=() if detach else INGEST_ROLES,
+        queues=() if detach else INGEST_QUEUES,
+        may_be_new=True,
+    ) as system:
+        client = system.client
+        with open_display(output) as display, interruptible(how_to_go_on, display.note):
+            listed = show_listing(system, display)
+            run = client.submit(paths, root, graph=settings.graph, finalize=finalize, opened=opened, listed=listed)
+            if not detach:
+                status = watch_run(system, display, run)
+        if detach:
+            return _report_detached(output, system, run, flags)
+        code = show_summary(output, client, status, flags)
+        if finalize == Finalize.NEVER and not output.as_json:
+            output.line(f"Not finalized: graphmill finalize --graph {settings.graph}{flags}")
+        return code
+
+
+def _report_detached(output: Output, system: "System", run: str, flags: str) -> ExitCode:
+    from workers.cli.summary import run_document
+
+    status = system.client.status(run)
+    if output.as_json:
+        output.document(run_document(status))
+    elif system.owned:
+        output.line(f"{status.total:,} files wait. They are worked on by: graphmill resume {run}{flags}")
+        output.line(f"or by: graphmill up{flags}")
+    else:
+        output.line(f"{status.total:,} files wait for the workers. To follow: graphmill status {run} --watch{flags}")
+    return ExitCode.OK
+
+
+def _report_nothing(output: Output, paths: Sequence[Path]) -> ExitCode:
+    where = ", ".join(str(path) for path in paths)
+    if output.as_json:
+        output.document({"run": None, "files": {"total": 0}})
+    else:
+        output.line(f"No file was found in {where} (names with a leading dot are passed over).")
+    return ExitCode.OK
+
+
+def _place(path: Path) -> Path:
+    """Make a path independent of this process's folder; links stay links, as the user named them."""
+    place = Path(os.path.abspath(path))  # noqa: PTH100 - Path.resolve would follow links
+    try:
+        str(place).encode()
+    except UnicodeEncodeError:
+        raise UsageMistake(
+            f"{printable(str(place))}: a path that is given must be UTF-8 (names of files beneath it need not be)."
+        ) from None
+    return place
+
+
+def _common_folder(paths: Sequence[Path]) -> Path:
+    return Path(os.path.commonpath([path if path.is_dir() else path.parent for path in paths]))
+
+
+def _any_file(root: Path, paths: Sequence[Path]) -> bool:
+    """Tell whether there is anything to ingest, before anything is started; raises where a path is wrong."""
+    from pipeline.load import walk_files
+
+    return next(walk_files(root, paths), None) is not None

@@ -1,0 +1,116 @@
+"""The program: its commands, and what becomes of their errors."""
+
+import importlib.metadata
+import logging
+import signal
+import sys
+import traceback
+from collections.abc import Callable, Sequence
+from types import FrameType
+from typing import Annotated, Any, cast
+
+import typer
+
+from workers.cli.exits import MEANINGS, ExitCode, UsageMistake, describe_error
+from workers.cli.finalize import finalize
+from workers.cli.health import health
+from workers.cli.ingest import ingest, resume
+from workers.cli.output import Output, printable
+from workers.cli.questions import ask, check
+from workers.cli.reports import failures, runs, status
+from workers.cli.serving import flower, up, worker
+from workers.cli.settings import settings
+
+NAME = "graphmill"
+_EXAMPLES: dict[Callable[..., ExitCode], str] = {
+    ingest: "graphmill ingest handbook/ --graph kb",
+    ask: 'graphmill ask "Who approves travel?" --graph kb',
+    check: 'graphmill check "The head of department approves travel [1]."',
+    runs: "graphmill runs --limit 5",
+    status: "graphmill status --watch",
+    failures: "graphmill failures 20261130-101500-3fa2b1",
+    resume: "graphmill resume 20261130-101500-3fa2b1",
+    finalize: "graphmill finalize --graph kb",
+    up: "graphmill up --data-dir /srv/graphmill",
+    worker: "graphmill worker extract --concurrency 8",
+    flower: "graphmill flower --port 5556",
+    health: "graphmill health --role ingest",
+    settings: "graphmill settings --format env",
+}
+_EPILOG = "\b\nExit status:\n" + "\n".join(f"  {code.value:>3}  {meaning}" for code, meaning in MEANINGS.items())
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"{NAME} {importlib.metadata.version(NAME)}")
+        raise typer.Exit
+
+
+def _begin(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Files into a FalkorDB knowledge graph, and answers with evidence out of it.
+
+    Without configuration graphmill runs servers and workers of its own, with their data in .graphmill. REDIS_URL and
+    FALKORDB_URL name servers of a cluster instead.
+    """
+
+
+def build_program() -> typer.Typer:
+    """Put the commands together."""
+    program = typer.Typer(
+        name=NAME,
+        # Plain help: the rich one takes longer to import than all else together.
+        rich_markup_mode=None,
+        no_args_is_help=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+        epilog=_EPILOG,
+    )
+    program.callback()(_begin)
+    for command, example in _EXAMPLES.items():
+        program.command(epilog=f"Example: {example}")(command)
+    return program
+
+
+def prepare_process() -> None:
+    """Let signals end a command in good order, and names that the terminal's encoding lacks be spelled out."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _interrupt)
+    for stream in (sys.stdout, sys.stderr):
+        cast("Any", stream).reconfigure(errors="backslashreplace")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; gives its exit status. Errors become one line, and JSON where that was asked for."""
+    try:
+        result = build_program()(args=list(arguments), prog_name=NAME, standalone_mode=False)
+    except Exception as error:  # noqa: BLE001 - the last stop: whatever it is, the user gets a line and a status
+        return _report(error, as_json="--json" in arguments)
+    if result == ExitCode.INTERRUPTED:
+        return _report(KeyboardInterrupt(), as_json="--json" in arguments)
+    return int(result or 0)
+
+
+def _interrupt(_number: int, _frame: FrameType | None) -> None:
+    """SIGTERM and SIGHUP end a command as Ctrl-C does."""
+    raise KeyboardInterrupt
+
+
+def _report(error: BaseException, *, as_json: bool) -> int:
+    if type(error).__name__ == "NoArgsIsHelpError":
+        typer.echo(str(error), err=True)
+        return ExitCode.USAGE
+    failure = describe_error(error)
+    if logging.getLogger().isEnabledFor(logging.DEBUG) and not isinstance(error, KeyboardInterrupt | UsageMistake):
+        traceback.print_exception(error)
+    typer.echo(
+        printable(failure.message)
+        if failure.status is ExitCode.INTERRUPTED
+        else f"Error: {printable(failure.message)}",
+        err=True,
+    )
+    if as_json:
+        Output(as_json=True).document({"error": failure.code, "message": failure.message})
+    return failure.status

@@ -1,0 +1,203 @@
+"""`graphmill runs`, `status` and `failures`: what the ledger knows. They start no workers."""
+
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workers.cli.exits import ExitCode
+from workers.cli.options import DataDirOption, JsonOption, RunArgument, read_settings
+from workers.cli.output import Output, as_row
+from workers.cli.steps import DONE
+
+if TYPE_CHECKING:
+    from scheduler.records import RunStatus
+    from workers.running import System
+
+NEWEST = 5
+WATCH_SECONDS = 1.0
+_IN_ORDER = frozenset({"written", "unchanged"})
+_STATES = ("written", "unchanged", "changed", "skipped", "failed")
+
+
+def runs(
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="How many to list.")] = 20,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """List runs, newest first.
+
+    With --json, each is a line of its own.
+    """
+    from workers.running import NothingStored
+
+    output = Output(as_json=as_json)
+    try:
+        with _open_reading(output, data_dir) as system:
+            _show_runs(output, system.client.runs(limit))
+    except NothingStored as nothing:
+        output.note(str(nothing))
+    return ExitCode.OK
+
+
+def status(
+    run: Annotated[str | None, typer.Argument(metavar="[RUN]", help="One run only.", show_default=False)] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", "-w", help="Show it again every second, until the run is done or Ctrl-C.")
+    ] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Show where runs, queues and workers stand.
+
+    With --json and --watch, a line is written each time something changes.
+    """
+    from workers.running import NothingStored
+
+    output = Output(as_json=as_json)
+    try:
+        # Ctrl-C is how watching is meant to end.
+        ended = suppress(KeyboardInterrupt) if watch else nullcontext()
+        with _open_reading(output, data_dir) as system, ended:
+            _follow(output, system, run, watch=watch)
+    except NothingStored as nothing:
+        if run is not None:
+            raise
+        output.note(str(nothing))
+        if as_json:
+            output.document({"runs": [], "finalizes": [], "queues": {}, "workers": []})
+    return ExitCode.OK
+
+
+def failures(
+    run: RunArgument,
+    everything: Annotated[bool, typer.Option("--all", help="List every file, with its state.")] = False,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """List files that are not in the graph, and why.
+
+    With --json, each is a line of its own.
+    """
+    from workers.cli.summary import file_document, show_file
+
+    output = Output(as_json=as_json)
+    with _open_reading(output, data_dir) as system:
+        listed = 0
+        for report in system.client.files(run):
+            if everything or report.state not in _IN_ORDER:
+                listed += 1
+                if as_json:
+                    output.document(file_document(report))
+                else:
+                    show_file(output, report)
+    if not listed and not as_json:
+        output.line("Every file of this run is in the graph." if not everything else "This run has no files.")
+    return ExitCode.OK
+
+
+def read_status(system: "System", run: str | None) -> dict[str, Any]:
+    """Read what `status` shows, as JSON values."""
+    from workers.cli.summary import run_document
+
+    client = system.client
+    if run is not None:
+        statuses = [client.status(run)]
+    else:
+        newest = client.runs(NEWEST)
+        active = [client.status(name) for name in client.ledger.active_runs()]
+        statuses = [*newest, *(one for one in active if one.run not in {other.run for other in newest})]
+    graphs = {one.graph for one in statuses} | (set() if run is not None else set(client.finalizes.graphs()))
+    return {
+        "runs": [{**run_document(one), "stages": client.stages(one.run)} for one in statuses],
+        "finalizes": [as_row(client.finalize_status(graph)) for graph in sorted(graphs)],
+        "queues": client.queues(),
+        "workers": [{"name": w.name, "queues": list(w.queues), "processes": w.processes} for w in system.workers()],
+    }
+
+
+def _follow(output: Output, system: "System", run: str | None, *, watch: bool) -> None:
+    shown: dict[str, Any] | None = None
+    while True:
+        found = read_status(system, run)
+        if found != shown:
+            _show_status(output, found, again=shown is not None)
+            shown = found
+        if not watch or (run is not None and found["runs"][0]["state"] == DONE):
+            return
+        if system.owned:
+            output.note("Nothing is at work on this data folder, so there is nothing to watch.")
+            return
+        system.supervise()
+        time.sleep(WATCH_SECONDS)
+
+
+def _open_reading(output: Output, data_dir: Path | None) -> "AbstractContextManager[System]":
+    from workers.running import open_system
+
+    return open_system(read_settings(data_dir=data_dir), output.note)
+
+
+def _show_runs(output: Output, found: "Sequence[RunStatus]") -> None:
+    from workers.cli.summary import run_document
+
+    if output.as_json:
+        for one in found:
+            output.document(run_document(one))
+    elif found:
+        _show_run_table(output, [run_document(one) for one in found])
+    else:
+        output.line("There are no runs yet. `graphmill ingest FOLDER` makes one.")
+
+
+def _show_run_table(output: Output, found: Sequence[dict[str, Any]]) -> None:
+    rows = []
+    for one in found:
+        files = one["files"]
+        fates = ", ".join(f"{files[state]:,} {state}" for state in _STATES if files[state])
+        open_files = files["pending"] + files["in_flight"]
+        if open_files:
+            fates += f"{', ' if fates else ''}{open_files:,} to do"
+        rows.append((one["run"], one["state"], one["graph"], f"{files['total']:,}", fates))
+    output.table(("run", "state", "graph", "files", "of which"), rows, right=(3,))
+
+
+def _show_status(output: Output, found: dict[str, Any], *, again: bool) -> None:
+    if output.as_json:
+        output.document(found)
+        return
+    if again:
+        output.start_again(time.strftime("%H:%M:%S"))
+    if found["runs"]:
+        _show_run_table(output, found["runs"])
+    else:
+        output.line("There are no runs yet.")
+    for one in found["runs"]:
+        if one["stages"]:
+            output.line(f"in flight in {one['run']}: {_counts(one['stages'])}")
+    output.line()
+    for one in found["finalizes"]:
+        output.paragraph(f"graph {one['graph']}: {_finalize_text(one)}", indent=0)
+    queued = {name: count for name, count in found["queues"].items() if count}
+    output.line(f"queues: {_counts(queued) if queued else 'empty'}")
+    for one in found["workers"]:
+        output.line(f"worker {one['name']}: {', '.join(one['queues'])} ({one['processes']} processes)")
+    if not found["workers"]:
+        output.line("workers: none")
+
+
+def _finalize_text(one: dict[str, Any]) -> str:
+    if one["state"] == "running":
+        return f"finalize {one['number']} is at {one['phase']}, {one['left']} of {one['shards']} parts left"
+    if one["error"]:
+        return f"finalize {one['number']} failed: {one['error']}"
+    if one["waiting"]:
+        return f"{one['waiting']} runs wait for a finalize"
+    return f"finalize {one['number']} has ended" if one["number"] else "not finalized yet"
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in counts.items())

@@ -1,0 +1,101 @@
+"""What came of a run: the summary for people, and the same as JSON."""
+
+from itertools import islice
+from typing import TYPE_CHECKING, Any
+
+from scheduler.states import FileState
+from workers.cli.exits import ExitCode
+from workers.cli.output import Output, as_row, one_line, seconds_text
+
+if TYPE_CHECKING:
+    from scheduler.records import FileReport, RunStatus
+    from workers.client import Client
+
+SHOWN_FAILURES = 10
+_STYLES = {"failed": "red", "changed": "yellow"}
+_MEANINGS = {
+    "written": "new in the graph",
+    "unchanged": "in the graph already",
+    "changed": "the graph holds another version, which stays as it is",
+    "skipped": "no text for a graph (empty, a scan, or a kind that is not read)",
+    "failed": "could not be ingested",
+}
+
+
+def run_document(status: "RunStatus") -> dict[str, Any]:
+    """Give a run as JSON."""
+    files = {"total": status.total, "pending": status.pending, "in_flight": status.in_flight, **status.counts}
+    return {
+        "run": status.run,
+        "state": status.state.value,
+        "graph": status.graph,
+        "root": status.root,
+        "files": files,
+        "seconds": run_seconds(status),
+        "created_at": status.created_at,
+        "error": status.error,
+    }
+
+
+def run_seconds(status: "RunStatus") -> dict[str, float]:
+    """Tell how long the parts of a run took; parts that have not ended are left out."""
+    instants = (status.created_at, status.sealed_at, status.ingested_at, status.ended_at)
+    parts = {}
+    for name, begin, end in zip(("list", "ingest", "finalize"), instants[:-1], instants[1:], strict=True):
+        if begin is not None and end is not None:
+            parts[name] = round(max(0.0, end - begin), 3)
+    if status.ended_at is not None:
+        parts["total"] = round(max(0.0, status.ended_at - status.created_at), 3)
+    return parts
+
+
+def file_document(report: "FileReport") -> dict[str, Any]:
+    """Give a file's report as JSON, with what matters of its details on top."""
+    row = as_row(report)
+    row["path"] = row.pop("relative")
+    row["starts"] = report.details.get("starts", 0)
+    return row
+
+
+def show_file(output: Output, report: "FileReport") -> None:
+    """Show a file that is not in order: where, what, and why."""
+    starts = int(report.details.get("starts", 0))
+    where = ", ".join(
+        part for part in (report.stage, f"{starts} lost start{'s' if starts > 1 else ''}" if starts else "") if part
+    )
+    code = f" {report.code}" if report.code not in {"", "ok"} else ""
+    output.line(f"{report.relative}: {report.state}{code}{f' ({where})' if where else ''}", _STYLES.get(report.state))
+    if report.message:
+        output.paragraph(report.message)
+
+
+def show_summary(output: Output, client: "Client", status: "RunStatus", flags: str) -> ExitCode:
+    """Show what came of a run, and give the exit code that says it."""
+    failures = list(islice(client.files(status.run, [FileState.FAILED]), SHOWN_FAILURES))
+    failed = status.failed > 0 or bool(status.error)
+    counts = client.graph_counts(status.graph)
+    if output.as_json:
+        output.document(
+            {
+                **run_document(status),
+                "graph_counts": counts,
+                "finalize": as_row(client.finalize_status(status.graph)),
+                "failures": [file_document(report) for report in failures],
+            }
+        )
+        return ExitCode.FAILED if failed else ExitCode.OK
+    seconds = run_seconds(status)
+    parts = ", ".join(f"{name} {seconds_text(value)}" for name, value in seconds.items() if name != "total")
+    output.line(f"Run {status.run} is {status.state.value}.", "bold")
+    output.line(f"{status.total:,} files in {seconds_text(seconds.get('total', 0.0))} ({parts})")
+    rows = [(name, f"{n:,}", _MEANINGS[name]) for name, n in status.counts.items() if n or name == "written"]
+    output.table(("", "", ""), rows, right=(1,))
+    output.line(f"Graph {status.graph}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
+    if status.error:
+        output.paragraph(f"Error: {one_line(status.error)}", indent=0, style="red")
+    if failures:
+        output.line(f"\nFailed ({status.failed:,}):", "bold")
+        for report in failures:
+            show_file(output, report)
+        output.line(f"All that is not in the graph: graphmill failures {status.run}{flags}")
+    return ExitCode.FAILED if failed else ExitCode.OK
