@@ -105,6 +105,7 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--models", type=Path, default=STUBS if STUBS.exists() else None)
     parser.add_argument("--real", action="store_true", help="use the offline default parts")
+    parser.add_argument("--keep", type=Path, help="folder for the data and logs, kept afterwards")
     parser.add_argument("--concurrency", type=int, default=2)
     arguments = parser.parse_args()
     overrides: dict[str, object] = {"concurrency": arguments.concurrency}
@@ -117,7 +118,8 @@ def main() -> None:
         os.environ["GRAPHMILL_EXTRACTOR"] = f"{models.stem}:extract"  # noqa: TID251
         os.environ["GRAPHMILL_EMBED__EMBEDDER"] = f"python:{models.stem}:embed"  # noqa: TID251
     with tempfile.TemporaryDirectory(prefix="graphmill-bench-") as data:
-        settings = Settings(**overrides, data_dir=Path(data), redis_url=None, falkordb_url=None)
+        data_dir = arguments.keep or Path(data)
+        settings = Settings(**overrides, data_dir=data_dir, redis_url=None, falkordb_url=None)
         usage, over = Usage(), threading.Event()
 
         def watch() -> None:

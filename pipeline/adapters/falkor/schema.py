@@ -101,11 +101,13 @@ def build_search_indexes(graph: FalkorGraph, dimension: int, progress: Progress)
     times more. `progress` is called while it waits. Raises `GraphRejected` where an index exists with
     another dimension.
     """
+    # Words first: any new index of a label builds all of its indexes again, and vectors take ten times longer.
+    for definition in _FULLTEXT_INDEXES:
+        _create_index(graph, f"CREATE FULLTEXT INDEX FOR {definition}")
+    _wait_for(graph, "index", _INDEX_STATES, progress)
     for pattern in _VECTOR_PATTERNS:
         options = _VECTOR_OPTIONS.format(dimension=dimension)
         _create_index(graph, f"CREATE VECTOR INDEX FOR {pattern} ON (e.embedding) OPTIONS {options}")
-    for definition in _FULLTEXT_INDEXES:
-        _create_index(graph, f"CREATE FULLTEXT INDEX FOR {definition}")
     _wait_for(graph, "index", _INDEX_STATES, progress)
     for (options,) in graph.ro_query("CALL db.indexes() YIELD options RETURN options"):
         stored = options.get("embedding", {}).get("dimension", dimension)
