@@ -72,6 +72,7 @@ def check_graph(client: redis.Redis) -> list[Finding]:
         _check_module(client),
         _check_eviction(client, "graph"),
         _check_durability(client, "graph"),
+        _check_replay(client),
         _check_memory(client, "graph"),
     ]
 
@@ -126,6 +127,21 @@ def _check_durability(client: redis.Redis, server: str) -> Finding:
             "CONFIG SET appendonly yes, and write it into redis.conf.",
         )
     return Finding(Level.OK, f"{server}: append-only file is on")
+
+
+def _check_replay(client: redis.Redis) -> Finding:
+    """Check how writes reach the append-only file: replaying queries takes minutes where effects take a second."""
+    try:
+        _, threshold = client.execute_command("GRAPH.CONFIG", "GET", "EFFECTS_THRESHOLD")
+    except (redis.RedisError, ValueError):
+        return _unchecked("graph", "EFFECTS_THRESHOLD", "Make sure that it is 0.")
+    if int(threshold) != 0:
+        return Finding(
+            Level.WARNING,
+            f"graph: EFFECTS_THRESHOLD is {threshold}: after a restart the graph may take minutes or hours to load",
+            "GRAPH.CONFIG SET EFFECTS_THRESHOLD 0, and give it to the module when the server starts.",
+        )
+    return Finding(Level.OK, "graph: restarts replay effects")
 
 
 def _check_memory(client: redis.Redis, server: str) -> Finding:

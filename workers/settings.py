@@ -103,9 +103,16 @@ class Settings(BaseSettings):
     query_timeout: float = Field(default=30, gt=0, description="Seconds that a command waits for a query's answer.")
 
     # What it says
-    log_level: str = Field(default="INFO", validation_alias=_named("LOG_LEVEL", "GRAPHMILL_LOG_LEVEL"))
+    log_level: str = Field(
+        default="INFO",
+        validation_alias=_named("LOG_LEVEL", "GRAPHMILL_LOG_LEVEL"),
+        description="Least important log lines that are written: DEBUG, INFO, WARNING, ERROR.",
+    )
     log_format: str = Field(
-        default="text", pattern="^(text|json)$", validation_alias=_named("LOG_FORMAT", "GRAPHMILL_LOG_FORMAT")
+        default="text",
+        pattern="^(text|json)$",
+        validation_alias=_named("LOG_FORMAT", "GRAPHMILL_LOG_FORMAT"),
+        description="Form of log lines: text or json.",
     )
 
     @model_validator(mode="after")

@@ -161,6 +161,7 @@ def test_the_first_owns_two_servers_with_append_only_files_and_limits(open_here,
     assert ask(stack.urls.graph, "GRAPH.CONFIG", "GET", "TIMEOUT_DEFAULT") == ["TIMEOUT_DEFAULT", 30000]
     assert ask(stack.urls.graph, "GRAPH.CONFIG", "GET", "TIMEOUT_MAX") == ["TIMEOUT_MAX", 60000]
     assert ask(stack.urls.graph, "GRAPH.CONFIG", "GET", "MAX_QUEUED_QUERIES") == ["MAX_QUEUED_QUERIES", 200]
+    assert ask(stack.urls.graph, "GRAPH.CONFIG", "GET", "EFFECTS_THRESHOLD") == ["EFFECTS_THRESHOLD", 0]
     assert stack.supervise() == []
 
 
@@ -184,6 +185,15 @@ def test_data_survives_a_restart_while_the_password_changes(open_here) -> None:
     assert second.urls.redis != first.urls.redis
     assert ask(second.urls.redis, "GET", "ledger") == "kept"
     assert ask(second.urls.graph, "GRAPH.RO_QUERY", "KB", "MATCH (d:Document) RETURN d.id")[1] == [["file:a"]]
+
+
+def test_a_restart_replays_what_writes_changed_and_not_the_queries(open_here, data_dir) -> None:
+    stack = open_here()
+    ask(stack.urls.graph, "GRAPH.QUERY", "KB", "UNWIND range(1, 3) AS i MERGE (:Document {id: i})")
+    stack.close()
+    logged = b"".join(path.read_bytes() for path in (data_dir / "graph" / "appendonlydir").glob("*.incr.aof"))
+    assert b"GRAPH.EFFECT" in logged
+    assert b"MERGE" not in logged
 
 
 def test_closing_leaves_no_process_and_no_record(open_here, data_dir) -> None:

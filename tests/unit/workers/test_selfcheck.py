@@ -68,6 +68,13 @@ def test_a_server_without_append_only_file_is_warned_of(broker) -> None:
         assert about(check_broker(broker), "append-only file is on").level is Level.OK
 
 
+def test_a_graph_that_would_replay_queries_is_warned_of(graph) -> None:
+    graph.execute_command("GRAPH.CONFIG", "SET", "EFFECTS_THRESHOLD", 300)
+    assert about(check_graph(graph), "EFFECTS_THRESHOLD is 300").level is Level.WARNING
+    graph.execute_command("GRAPH.CONFIG", "SET", "EFFECTS_THRESHOLD", 0)
+    assert about(check_graph(graph), "replay effects").level is Level.OK
+
+
 def test_memory_without_a_limit_and_memory_that_fills_are_warned_of(broker) -> None:
     assert about(check_broker(broker), "maxmemory is not set").level is Level.WARNING
     used = int(broker.info("memory")["used_memory"])
@@ -95,7 +102,7 @@ def test_broker_and_graph_on_one_server_are_warned_of(graph) -> None:
 
 
 def test_what_a_managed_service_does_not_tell_is_a_warning(graph, graph_server) -> None:
-    with restricted(graph, graph_server.url, "config", "info", "module", "time") as tenant:
+    with restricted(graph, graph_server.url, "config", "info", "module", "time", "graph.config") as tenant:
         findings = check_servers(tenant, tenant)
     assert {finding.level for finding in findings} == {Level.WARNING}
     assert all("could not check" in finding.what for finding in findings)
