@@ -64,6 +64,11 @@ SKIP_CODES = frozenset({LoadCode.EMPTY_DOCUMENT, LoadCode.NO_TEXT_LAYER, LoadCod
 class PipelineError(Exception):
     """Base of all errors that the pipeline raises on purpose."""
 
+    @property
+    def code(self) -> str:
+        """A stable word for reports: the class name in snake case, unless a leaf says more."""
+        return "".join("_" + c.lower() if c.isupper() else c for c in type(self).__name__).lstrip("_")
+
 
 class TransientError(PipelineError):
     """The same work may succeed later."""
@@ -71,11 +76,6 @@ class TransientError(PipelineError):
 
 class PermanentError(PipelineError):
     """Trying again with the same input gives the same answer."""
-
-    @property
-    def code(self) -> str:
-        """A stable word for reports: the class name in snake case, unless a leaf says more."""
-        return "".join("_" + c.lower() if c.isupper() else c for c in type(self).__name__).lstrip("_")
 
 
 class LeaseLost(TransientError):
@@ -146,3 +146,11 @@ class EmbeddingInvalid(PermanentError):
 
 class QueryInvalid(PermanentError):
     """A question or draft that cannot be worked on."""
+
+
+def is_time_limit(error: BaseException) -> bool:
+    """Tell the soft time limit of a task from other errors; it may strike anywhere and is never the file's fault.
+
+    It is told by where its class comes from, as nothing below the tasks knows Celery.
+    """
+    return type(error).__module__.startswith("billiard")

@@ -88,6 +88,9 @@ class GraphWriter(Protocol):
     def stored(self, ids: Sequence[str]) -> dict[str, StoredDocument]:
         """Look up completely written documents by id; unknown ones are left out."""
 
+    def discard(self, document_id: str, epoch: int) -> None:
+        """Remove what an unfinished write left of a document; repeating it ends what was begun."""
+
     def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
         """Write documents with all they say, then stamp them. Repeating it changes nothing.
 
@@ -148,6 +151,9 @@ class GraphCurator(Protocol):
 
         Raises `EmbedderMismatch` where model or dimension differ. Another store is the caller's to judge.
         """
+
+    def record_store(self, store_id: str) -> None:
+        """Write down that another artifact store is used from now on."""
 
     def counts(self) -> GraphCounts:
         """Count what the graph holds."""

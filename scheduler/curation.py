@@ -7,6 +7,7 @@ so that a part that runs twice does the same thing twice. Rules: the architectur
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,9 +16,16 @@ import structlog
 
 from pipeline import ids
 from pipeline.embed import embed_distinct, text_hash
-from pipeline.errors import ArtifactMissing, TransientError
+from pipeline.errors import (
+    ArtifactMissing,
+    ArtifactsUnavailable,
+    LeaseLost,
+    PermanentError,
+    TransientError,
+    is_time_limit,
+)
 from pipeline.models import GraphRecord, Pending
-from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter
+from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter, Vectors
 from pipeline.resolve import plan_merges
 from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard, next_phase
 from scheduler.leases import Access, GraphLease, Leases
@@ -31,7 +39,9 @@ SEALED_KINDS = {Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMB
 """What is listed, and dealt to the parts of each phase."""
 PAGE = 500
 """Pending things looked up or derived at once."""
-SHARD_MIN = 512
+LIST_PAGE = 2_000
+"""Pending things listed at once: an id and a mark each."""
+SHARD_MIN = 2_000
 """A part is not made smaller than this many things: its messages and leases would cost more than it saves."""
 GRANT_MERGES, GRANT_SECONDS = 20, 2.0
 """How much one exclusive grant may do while ingests wait."""
@@ -49,12 +59,14 @@ class Curation:
     embedder: Embedder
     writer_of: Callable[[str], GraphWriter]
     curator_of: Callable[[str], GraphCurator]
+    stores_in_use: Callable[[], set[str]]
+    """Ids of the artifact folders that living workers use."""
     page_size: int
-    """Texts embedded and written in one page."""
+    """Texts embedded between two signs of life."""
 
     def run(self, shard: Shard) -> None:
         """Do one part; a transient error makes it due again soon, any other ends the finalize with its reason."""
-        if not self.finalizes.touch(shard):
+        if not self.finalizes.claim(shard):
             return
         phases = {
             Phase.PLAN: self._plan,
@@ -67,15 +79,27 @@ class Curation:
         try:
             report = phases[shard.phase](shard)
         except ArtifactMissing:
-            self._fail(shard, "a sealed part is missing in the artifact store")
+            self._fail(shard, "a sealed part is missing in the artifact store; `graphmill finalize` begins anew")
+        except LeaseLost as error:
+            # Where Redis lost its counter the fence is ahead of every grant: go past it.
+            access = Access.EXCLUSIVE if shard.phase is Phase.MERGE else Access.SHARED
+            self.leases.reseed(shard.graph, self.writer_of(shard.graph).fence(), access)
+            self._wait(shard, error)
         except TransientError as error:
-            _log.warning("finalize_shard_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
-            self.finalizes.touch(shard, again_after=RETRY_SECONDS)
+            self._wait(shard, error)
         except Exception as error:  # noqa: BLE001 - whatever it was, the runs that wait must learn of it
+            if is_time_limit(error):
+                # Only its process's time is over; an index may take hours to build.
+                self._wait(shard, error)
+                return
             _log.exception("finalize_failed", graph=shard.graph, phase=shard.phase.value)
             self._fail(shard, f"{shard.phase.value}: {error}")
         else:
             self.finalizes.end_shard(shard, report)
+
+    def _wait(self, shard: Shard, error: Exception) -> None:
+        _log.warning("finalize_shard_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
+        self.finalizes.touch(shard, again_after=RETRY_SECONDS)
 
     def _fail(self, shard: Shard, reason: str) -> None:
         self.finalizes.end(shard, reason)
@@ -89,17 +113,22 @@ class Curation:
                 return []
             if self.finalizes.status(shard.graph).left:
                 return []
-            count = self._seal(shard, following)
+            seal = secrets.token_hex(4)
+            count = self._seal(shard, following, seal)
+            moved = self.finalizes.move(shard, following, count, seal)
         except TransientError as error:
             # The record's deadline passes, and the tick sends this step again.
             _log.warning("finalize_step_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
             return []
-        if not self.finalizes.move(shard, following, count):
+        except PermanentError as error:
+            self.finalizes.end(shard, f"{shard.phase.value}: {error}")
+            return []
+        if not moved:
             return []
         return [Shard(shard.graph, shard.number, following, part) for part in range(count)]
 
-    def _seal(self, shard: Shard, following: Phase) -> int:
-        """Store what each part of the next phase works on; gives the number of parts.
+    def _seal(self, shard: Shard, following: Phase, seal: str) -> int:
+        """Store what each part of the next phase works on, under a fresh name; gives the number of parts.
 
         Pending things are listed anew for each phase, as one phase makes work for the next: an entity
         that gets another name makes its facts pending.
@@ -113,15 +142,15 @@ class Curation:
         parts = max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
         for part in range(parts):
             rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[part::parts]] for kind, of_kind in things.items()}
-            self.artifacts.put(self._key(shard, following, str(part)), orjson.dumps(rows))
-        self.artifacts.put(self._key(shard, following, "parts"), orjson.dumps(parts))
+            self.artifacts.put(self._key(shard, following, seal, str(part)), orjson.dumps(rows))
+        self.artifacts.put(self._key(shard, following, seal, "parts"), orjson.dumps(parts))
         return parts
 
     @staticmethod
     def _all_pending(curator: GraphCurator, kind: str) -> "list[Pending]":
         found: list[Pending] = []
         place = -1
-        while page := curator.pending(kind, place, PAGE):
+        while page := curator.pending(kind, place, LIST_PAGE):
             found += page
             place = page[-1].place
         return found
@@ -137,28 +166,34 @@ class Curation:
         return orjson.loads(raw)
 
     def _part(self, shard: Shard, phase: Phase, part: int) -> dict[str, list[Pending]]:
-        rows_of = self._sealed(shard, phase, str(part))
+        rows_of = self._sealed(shard, phase, self.finalizes.seal(shard, phase), str(part))
         return {kind: [Pending(*row) for row in rows] for kind, rows in rows_of.items()}
 
     # The phases
 
     def _plan(self, shard: Shard) -> dict[str, int]:
-        """Send files round again that the graph lost, then seal which entities are one."""
+        """Seal which entities are one, and send files round again that the graph lost."""
+        curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
+        with ThreadPoolExecutor(max_workers=1) as beside:
+            # The disk may take a second, in which much can be read.
+            durable = beside.submit(writer.make_durable)
+            merges = self._plan_merges(shard, curator)
+            durable.result()
         lost = self._reopen_lost(shard)
-        curator = self.curator_of(shard.graph)
+        self.artifacts.put(self._key(shard, "merges"), orjson.dumps([(m.survivor, m.duplicate) for m in merges]))
+        return {"files_lost": lost, "merges_planned": len(merges)}
+
+    def _plan_merges(self, shard: Shard, curator: GraphCurator) -> list[Merge]:
         candidates = {}
         for first in _pages(self._all_pending(curator, "entity"), PAGE):
             for candidate in curator.merge_candidates([p.id for p in first]):
                 candidates[candidate.id] = candidate
             self.finalizes.touch(shard)
-        merges = plan_merges(candidates.values())
-        self.artifacts.put(self._key(shard, "merges"), orjson.dumps([(m.survivor, m.duplicate) for m in merges]))
-        return {"files_lost": lost, "merges_planned": len(merges)}
+        return plan_merges(candidates.values())
 
     def _reopen_lost(self, shard: Shard) -> int:
         """Compare what the served runs wrote with what the graph holds: a crash may have cost its last second."""
         writer = self.writer_of(shard.graph)
-        writer.make_durable()
         lost = 0
         for run in self.finalizes.serving(shard.graph):
             reports = self.ledger.files(run, [FileState.WRITTEN])
@@ -205,7 +240,7 @@ class Curation:
         part = self._part(shard, shard.phase, shard.shard)
         embedded = dict.fromkeys((f"{kind}_embedded" for kind in KINDS), 0)
         for kind in KINDS:
-            for page in _pages(part[kind], self.page_size):
+            for page in _pages(part[kind], PAGE):
                 stale = [
                     (text.id, text.text, text_hash(text.text))
                     for text in curator.texts(kind, [p.id for p in page])
@@ -213,13 +248,17 @@ class Curation:
                 ]
                 if stale:
                     # Without a lease: this is where the time goes.
-                    vectors = embed_distinct(self.embedder, [text for _, text, _ in stale])
-                    rows = [(name, digest, vector) for (name, _, digest), vector in zip(stale, vectors, strict=True)]
+                    rows = [row for some in _pages(stale, self.page_size) for row in self._embed_some(shard, some)]
                     with self._grant(shard, Access.SHARED) as lease:
                         curator.set_vectors(kind, rows, lease.epoch)
                 embedded[f"{kind}_embedded"] += len(stale)
                 self.finalizes.touch(shard)
         return embedded
+
+    def _embed_some(self, shard: Shard, stale: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, Vectors]]:
+        vectors = embed_distinct(self.embedder, [text for _, text, _ in stale])
+        self.finalizes.touch(shard)
+        return [(name, digest, vector) for (name, _, digest), vector in zip(stale, vectors, strict=True)]
 
     def _index(self, shard: Shard) -> dict[str, int]:
         """Build or await the search indexes, then forget what was pending, unless it is pending anew.
@@ -231,7 +270,7 @@ class Curation:
         writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))
         cleared = 0
         for phase, kind in ((Phase.DERIVE, "entity"), (Phase.FACTS, "relation"), (Phase.EMBED, "chunk")):
-            for part in range(self._sealed(shard, phase, "parts")):
+            for part in range(self._sealed(shard, phase, self.finalizes.seal(shard, phase), "parts")):
                 for page in _pages(self._part(shard, phase, part)[kind], PAGE):
                     with self._grant(shard, Access.SHARED) as lease:
                         cleared += curator.clear_pending(page, lease.epoch)
@@ -245,9 +284,22 @@ class Curation:
         return GraphLease.hold(self.leases, shard.graph, access, secrets.token_hex(8))
 
     def check_record(self, graph: str) -> None:
-        """Refuse to work on a graph that was made with another embedder or another artifact store."""
+        """Refuse to work on a graph that was made with another embedder, or with a folder that only we see.
+
+        A lost artifact folder costs nothing but time, so a new one is recorded; but two folders in use at
+        once would send files to and fro between hosts for ever. Raises `EmbedderMismatch`,
+        `ArtifactsUnavailable`.
+        """
         mine = GraphRecord(self.embedder.model_id, self.embedder.dimension, self.artifacts.store_id)
-        self.curator_of(graph).record_embedder(mine)
+        curator = self.curator_of(graph)
+        stored = curator.record_embedder(mine)
+        if stored.store_id != mine.store_id:
+            if stored.store_id in self.stores_in_use():
+                raise ArtifactsUnavailable(
+                    "This worker's artifact folder is not the one that other workers use: "
+                    "mount the same folder on all hosts (GRAPHMILL_ARTIFACTS_DIR)."
+                )
+            curator.record_store(mine.store_id)
 
 
 def _pages[T](things: Sequence[T], size: int) -> "list[Sequence[T]]":

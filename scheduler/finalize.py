@@ -13,10 +13,10 @@ import orjson
 import redis
 
 from scheduler.records import FinalizeStatus
-from scheduler.scripts import Scripts
+from scheduler.scripts import Scripts, reaching_ledger
 
 MAX_SHARDS = 64
-"""A chord of more parts costs more than it brings; see the measurements in `docs/adr`."""
+"""A chord collects its parts in one message and one process; with few, and no results, that is cheap."""
 
 
 class Phase(StrEnum):
@@ -64,6 +64,7 @@ class FinalizeLedger:
         self._scripts = Scripts(client, "common")
         self._ttl_ms = ttl_ms
 
+    @reaching_ledger()
     def graphs(self) -> list[str]:
         """List the graphs that ever waited for a finalize."""
         return sorted(str(graph) for graph in cast("set[str]", self._redis.smembers("gm:graphs")))
@@ -72,10 +73,20 @@ class FinalizeLedger:
         """Begin where runs wait (or when forced) and none runs; gives its number, or 0."""
         return int(self._scripts.call("finalize_begin", graph, self._ttl_ms, "1" if forced else "0"))
 
-    def move(self, shard: Shard, to: Phase, shards: int) -> bool:
-        """Go on to the next phase; True for the one caller whose call moved it."""
-        args = (shard.graph, shard.number, shard.phase.value, to.value, shards, self._ttl_ms)
+    def move(self, shard: Shard, to: Phase, shards: int, seal: str) -> bool:
+        """Go on to the next phase; True for the one caller whose call moved it. `seal` names its shards' lists."""
+        args = (shard.graph, shard.number, shard.phase.value, to.value, shards, self._ttl_ms, seal)
         return bool(self._scripts.call("finalize_move", *args, patient=True))
+
+    @reaching_ledger()
+    def seal(self, shard: Shard, phase: Phase) -> str:
+        """Tell under which name the lists of a phase were stored."""
+        return str(self._redis.hget(f"gm:graph:{shard.graph}", f"seal:{phase.value}") or "")
+
+    def claim(self, shard: Shard) -> bool:
+        """Claim a shard for one execution; False when it is over, or at work elsewhere."""
+        args = (shard.graph, shard.number, shard.phase.value, shard.shard, self._ttl_ms)
+        return bool(self._scripts.call("finalize_claim", *args))
 
     def end_shard(self, shard: Shard, report: Mapping[str, int]) -> int:
         """Record a shard's end with its counts; gives how many are left, or -1 for a stale one."""
@@ -97,6 +108,7 @@ class FinalizeLedger:
         number, phase = int(reply[0]), Phase(reply[1])
         return [Shard(graph, number, phase, int(shard)) for shard in reply[2:]]
 
+    @reaching_ledger()
     def serving(self, graph: str) -> list[str]:
         """List the runs that the current finalize of a graph will end."""
         return [str(run) for run in self._redis.zrange(f"gm:graph:{graph}:serving", 0, -1)]
@@ -106,6 +118,7 @@ class FinalizeLedger:
         args = (shard.graph, shard.number, PHASES[-1].value, error)
         return bool(self._scripts.call("finalize_end", *args, patient=True))
 
+    @reaching_ledger()
     def status(self, graph: str) -> FinalizeStatus:
         """Tell where the finalize of a graph stands."""
         key = f"gm:graph:{graph}"

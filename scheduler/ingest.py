@@ -4,17 +4,27 @@ Each stage reads the artifact that the one before left, returns at once where it
 and leaves a reference of a few hashes for the next. Nothing else travels.
 """
 
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from pipeline import ids
 from pipeline.chunk import chunk, chunk_fingerprint
 from pipeline.config import ChunkConfig, LoadConfig
-from pipeline.errors import LeaseLost, PermanentError, TransientError
+from pipeline.errors import (
+    GraphMissing,
+    GraphRejected,
+    GraphUnavailable,
+    LeaseLost,
+    PermanentError,
+    TransientError,
+)
 from pipeline.extract import extract
 from pipeline.load import read_file
-from pipeline.models import Chunk, Document, Extraction
+from pipeline.models import Chunk, Document, Extraction, StoredDocument
 from pipeline.ontology import Ontology
 from pipeline.ports import ArtifactStore, DocumentReader, Extractor, GraphWriter
 from scheduler.codec import FORMAT, decode_chunks, decode_extraction, decode_text, encode
@@ -60,7 +70,8 @@ class IngestStages:
         writer = self.writer_of(run.batch.graph)
         self._prepare(run.batch.graph, writer)
         root = self.root_of(run.batch.run)
-        known = writer.stored([ids.file_document_id(f.relative) for f in run.open_files()])
+        with self._made_anew(run.batch.graph):
+            known = writer.stored([ids.file_document_id(f.relative) for f in run.open_files()])
 
         def load_one(run: StageRun, f: ClaimedFile) -> Outcome | dict[str, str]:
             data = read_file(root, f.relative, self.load_config)
@@ -145,31 +156,31 @@ class IngestStages:
 
     def write(self, run: StageRun) -> None:
         """Write documents under their leases and a shared lease on the graph."""
-        documents: dict[str, tuple[ClaimedFile, Document]] = {}
+        ready: dict[str, _Ready] = {}
         for f in run.open_files():
             try:
-                document = self._assemble(run, f)
+                one = self._assemble(run, f)
             except TransientError as error:
                 run.deferred[f.index] = defer_seconds(error, f.defers)
             except PermanentError as error:
                 run.ended[f.index] = outcome_of(error, run.stage)
             else:
-                documents[document.id] = (f, document)
-        graph, names = run.batch.graph, list(documents)
+                ready[one.document.id] = one
+        graph, names = run.batch.graph, list(ready)
         try:
             for name in self.leases.take_documents(graph, run.holder, names):
-                f, _ = documents.pop(name)
+                f = ready.pop(name).file
                 run.deferred[f.index] = defer_seconds(LeaseUnavailable(name), f.defers)
-            if documents:
-                with GraphLease.hold(self.leases, graph, Access.SHARED, run.holder) as lease:
-                    self._write_leased(run, lease, documents)
+            if ready:
+                with GraphLease.hold(self.leases, graph, Access.SHARED, run.holder) as lease, self._made_anew(graph):
+                    self._write_leased(run, lease, ready)
         finally:
             self.leases.release_documents(graph, run.holder, names)
 
-    def _assemble(self, run: StageRun, f: ClaimedFile) -> Document:
+    def _assemble(self, run: StageRun, f: ClaimedFile) -> "_Ready":
         loaded = decode_text(self.artifacts.get(f.ref["text"]))
         chunks = decode_chunks(self.artifacts.get(f.ref["chunks"]))
-        return Document(
+        document = Document(
             id=ids.file_document_id(f.relative),
             path=f.relative,
             content_hash=f.ref["content"],
@@ -181,15 +192,14 @@ class IngestStages:
             page_count=len(loaded.pages),
             run_id=run.batch.run,
         )
+        return _Ready(f, document, loaded.warnings)
 
     def _extraction(self, c: Chunk) -> Extraction:
         return decode_extraction(self.artifacts.get(self._extraction_key(c.text)))
 
-    def _write_leased(
-        self, run: StageRun, lease: GraphLease, documents: dict[str, tuple[ClaimedFile, Document]]
-    ) -> None:
+    def _write_leased(self, run: StageRun, lease: GraphLease, ready: "dict[str, _Ready]") -> None:
         writer = self.writer_of(run.batch.graph)
-        held = list(documents)
+        held = list(ready)
 
         def progress() -> None:
             run.progress()
@@ -199,24 +209,63 @@ class IngestStages:
                 raise LeaseLost(f"The lease on {len(lost)} documents ended before they were written.")
 
         for stored in writer.stored(held).values():
-            f, document = documents.pop(stored.id)
-            if stored.content_hash == document.content_hash:
-                run.ended[f.index] = self._known(run, stored.fingerprint, stored.run_id, run.stage)
-            else:
-                message = "The file changed since it was ingested; the graph keeps the earlier version."
-                run.ended[f.index] = Outcome(FileState.CHANGED, "content_changed", message, run.stage)
-        if not documents:
+            one = ready.pop(stored.id)
+            run.ended[one.file.index] = self._compare(run, one.document, stored)
+        if not ready:
             return
         try:
-            writer.write([document for _, document in documents.values()], lease.epoch, progress)
+            writer.write([one.document for one in ready.values()], lease.epoch, progress)
         except LeaseLost:
             # Where Redis lost its counter the fence is ahead of every grant: go past it.
-            self.leases.reseed(lease.graph, writer.fence())
+            self.leases.reseed(lease.graph, writer.fence(), lease.access)
             raise
-        for f, document in documents.values():
-            details = {
-                "chunks": len(document.chunks),
-                "mentions": sum(len(e.mentions) for e in document.extractions),
-                "relations": sum(len(e.relations) for e in document.extractions),
-            }
-            run.ended[f.index] = Outcome(FileState.WRITTEN, stage=run.stage, details=details)
+        except GraphRejected as error:
+            # The batch mates of a document that the graph refuses are written all the same.
+            for name in ready.keys() - writer.stored(list(ready)).keys():
+                writer.discard(name, lease.epoch)
+                run.ended[ready.pop(name).file.index] = outcome_of(error, run.stage)
+        for one in ready.values():
+            run.ended[one.file.index] = _written(one, run.stage)
+
+    def _compare(self, run: StageRun, document: Document, stored: StoredDocument) -> Outcome:
+        if stored.content_hash == document.content_hash:
+            return self._known(run, stored.fingerprint, stored.run_id, run.stage)
+        message = "The file changed since it was ingested; the graph keeps the earlier version."
+        return Outcome(FileState.CHANGED, "content_changed", message, run.stage)
+
+    @contextmanager
+    def _made_anew(self, graph: str) -> Iterator[None]:
+        """A graph that is removed under our feet is prepared again by the next batch."""
+        try:
+            yield
+        except GraphMissing as error:
+            self._prepared.discard(graph)
+            raise GraphUnavailable(f"{error} It is made anew.") from error
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A document that can be written: whose file it is, and what its reader had to leave out."""
+
+    file: ClaimedFile
+    document: Document
+    warnings: tuple[str, ...]
+
+
+def _written(one: _Ready, stage: str) -> Outcome:
+    """Tell of a written document what it brought, what was dropped on the way, and what could not be read."""
+    extractions = one.document.extractions
+    dropped: Counter[str] = Counter()
+    for extraction in extractions:
+        dropped.update(extraction.dropped)
+    details: dict[str, Any] = {
+        "chunks": len(one.document.chunks),
+        "mentions": sum(len(e.mentions) for e in extractions),
+        "relations": sum(len(e.relations) for e in extractions),
+    }
+    if dropped:
+        details["dropped"] = dict(dropped)
+    if one.warnings:
+        details["warnings"] = list(one.warnings)
+        return Outcome(FileState.WRITTEN, "partial", one.warnings[0], stage, details)
+    return Outcome(FileState.WRITTEN, stage=stage, details=details)

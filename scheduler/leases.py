@@ -52,9 +52,9 @@ class Leases:
         """Give back (or stop wishing); False when it was not held."""
         return bool(self._graph.call("lease_release", graph, access.value, holder, patient=True))
 
-    def reseed(self, graph: str, fence: int) -> int:
-        """Move the counter past a fence that is ahead of it; gives the counter."""
-        return int(self._graph.call("lease_reseed", graph, fence, patient=True))
+    def reseed(self, graph: str, fence: int, access: Access) -> int:
+        """Move the counter past a fence that refused us, if that is ahead of all grants; gives the counter."""
+        return int(self._graph.call("lease_reseed", graph, fence, access.value, patient=True))
 
     def take_documents(self, graph: str, holder: str, ids: Sequence[str]) -> set[str]:
         """Take the leases of documents; gives those that another holder has."""

@@ -15,11 +15,10 @@ import orjson
 import redis
 import structlog
 
-from pipeline.errors import TransientError
 from scheduler.errors import RunNotFound, RunNotOpen
 from scheduler.records import Batch, ClaimedFile, FileReport, NewFile, Outcome, RunStatus
-from scheduler.scripts import Scripts
-from scheduler.states import FileState, RunState
+from scheduler.scripts import Scripts, reaching_ledger
+from scheduler.states import STAGES, FileState, RunState
 
 _log = structlog.get_logger(__name__)
 
@@ -58,6 +57,7 @@ class Ledger:
 
     # Submission
 
+    @reaching_ledger()
     def open_run(self, graph: str, root: str, *, finalize: str, options: dict[str, Any]) -> str:
         """Make a run that takes files until it is sealed; gives its id."""
         now = time.time()
@@ -83,25 +83,37 @@ class Ledger:
         pipe.execute()
         return run
 
+    @reaching_ledger()
     def append(self, run: str, offset: int, files: Sequence[NewFile]) -> int:
-        """Add files behind the first `offset` ones; gives the new total. A repeated call adds nothing."""
+        """Add files behind the first `offset` ones; gives the new total. A repeated call adds nothing.
+
+        Raises `RunNotOpen` where the run is sealed, or is listed by somebody else at the same time.
+        """
         rows = [[f.relative, f.size, f.outcome.as_row() if f.outcome else None] for f in files]
         try:
-            return int(self._scripts.call("append", run, offset, _dumps(rows), patient=True))
+            total = int(self._scripts.call("append", run, offset, _dumps(rows), patient=True))
         except redis.exceptions.ResponseError as error:
             if "NOTOPEN" in str(error):
                 raise RunNotOpen(f"Run {run} is sealed and takes no more files.") from error
             raise
+        if total != offset + len(files):
+            raise RunNotOpen(f"Run {run} is being listed by another process.")
+        return total
 
+    @reaching_ledger()
     def seal(self, run: str) -> RunState:
-        """Close the manifest, make it durable on disk, and let the files be dispatched."""
+        """Close the manifest and let the files be dispatched; what was sealed is on disk when this returns."""
+        state = RunState(self._scripts.call("seal", run, patient=True))
         try:
-            self._redis.waitaof(1, 0, 3000)
+            reached = self._redis.waitaof(1, 0, 3000)
+            if not reached[0]:
+                _log.warning("manifest_not_durable", run=run, reason="the disk did not answer within 3 s")
         except redis.exceptions.ResponseError as error:
             # No append-only file, as the start-up check warns: then nothing can be waited for.
             _log.warning("manifest_not_durable", run=run, reason=str(error))
-        return RunState(self._scripts.call("seal", run, patient=True))
+        return state
 
+    @reaching_ledger()
     def clear_open(self, run: str) -> None:
         """Forget the files of a run whose listing was interrupted, so that it can be listed again."""
         total = int(cast("str", self._redis.hget(f"gm:run:{run}", "total") or 0))
@@ -143,6 +155,7 @@ class Ledger:
         """Send files round again that count as written but are not in the graph; gives how many."""
         return int(self._scripts.call("reopen", run, _dumps(list(indices)), patient=True))
 
+    @reaching_ledger()
     def active_runs(self) -> list[str]:
         """List runs that are not done, oldest first."""
         return [str(run) for run in self._redis.zrange("gm:active", 0, -1)]
@@ -162,6 +175,7 @@ class Ledger:
             self._max_starts,
             worker,
             _dumps(batch.files),
+            STAGES.index(stage),
             patient=True,
         )
         claimed = []
@@ -187,14 +201,18 @@ class Ledger:
         ended: dict[int, Outcome] | None = None,
         passed: dict[int, dict[str, str]] | None = None,
         deferred: dict[int, float] | None = None,
+        alone: dict[int, float] | None = None,
     ) -> list[int]:
         """End a stage: outcomes, files that go on (with their reference), files that wait (in seconds).
+
+        Those in `alone` wait likewise, and travel without batch mates from then on.
 
         Gives the files whose lease was lost meanwhile: whoever holds them now decides their fate.
         """
         rows: list[list[Any]] = [[i, "end", outcome.as_row()] for i, outcome in (ended or {}).items()]
         rows += [[i, "next", _dumps(ref)] for i, ref in (passed or {}).items()]
         rows += [[i, "defer", int(seconds * 1000)] for i, seconds in (deferred or {}).items()]
+        rows += [[i, "alone", int(seconds * 1000)] for i, seconds in (alone or {}).items()]
         if not rows:
             return []
         raw = self._scripts.call("settle", run, holder, self._queue_ttl_ms, _dumps(rows), patient=True)
@@ -208,6 +226,7 @@ class Ledger:
             raise RunNotFound(f"There is no run {run!r}. `graphmill runs` lists them.")
         return meta
 
+    @reaching_ledger()
     def status(self, run: str) -> RunStatus:
         """Tell where a run stands; raises `RunNotFound`."""
         pipe = self._redis.pipeline(transaction=True)
@@ -247,20 +266,23 @@ class Ledger:
         records = [orjson.loads(raw) for raw in raws]
         return dict(Counter(r["stage"] if r["state"] == "running" else r["state"] for r in records))
 
+    @reaching_ledger()
     def runs(self, limit: int = 50) -> list[RunStatus]:
         """List the newest runs, newest first."""
         return [self.status(str(run)) for run in self._redis.zrevrange("gm:runs", 0, limit - 1)]
 
     def files(self, run: str, states: Sequence[FileState] | None = None) -> Iterator[FileReport]:
         """Report the files of a run in manifest order; all, or those with an outcome in `states`."""
-        total = int(self._meta(run)["total"])
+        with reaching_ledger():
+            total = int(self._meta(run)["total"])
         for first in range(0, total, SEGMENT):
             k = first // SEGMENT
             pipe = self._redis.pipeline(transaction=True)
             pipe.lrange(f"gm:run:{run}:manifest:{k}", 0, -1)
             pipe.hgetall(f"gm:run:{run}:outcomes:{k}")
             pipe.hmget(f"gm:run:{run}:active", [str(i) for i in range(first, min(total, first + SEGMENT))])
-            entries, outcomes, records = pipe.execute()
+            with reaching_ledger():
+                entries, outcomes, records = pipe.execute()
             for offset, entry in enumerate(entries):
                 index = first + offset
                 relative, size = orjson.loads(entry)
@@ -276,10 +298,3 @@ class Ledger:
                     report = FileReport(index, relative, size, record["state"], stage=record.get("stage", ""))
                 if states is None or report.state in {s.value for s in states}:
                     yield report
-
-    def ping(self) -> None:
-        """Raise a `TransientError` where the ledger does not answer."""
-        try:
-            self._redis.ping()
-        except redis.exceptions.RedisError as error:
-            raise TransientError(f"The ledger's Redis does not answer: {error}") from error

@@ -5,6 +5,8 @@ answer was lost may be repeated; redis-py's own retries are off (they would repe
 """
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -22,6 +24,15 @@ def read_script(name: str, preamble: str) -> str:
     """Read a script and the functions that it shares with its kind."""
     folder = resources.files("scheduler") / "lua"
     return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in (preamble, name) if part)
+
+
+@contextmanager
+def reaching_ledger() -> Iterator[None]:
+    """Turn a Redis that does not answer into `LedgerUnavailable`; a block, or a decorator of a method."""
+    try:
+        yield
+    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError) as error:
+        raise LedgerUnavailable(f"The ledger's Redis did not answer: {error}") from error
 
 
 class Scripts:

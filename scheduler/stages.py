@@ -13,13 +13,23 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from pipeline.errors import SKIP_CODES, ArtifactMissing, LeaseLost, LoadError, PermanentError, TransientError
+from pipeline.errors import (
+    SKIP_CODES,
+    ArtifactMissing,
+    LeaseLost,
+    LoadError,
+    PermanentError,
+    TransientError,
+    is_time_limit,
+)
 from scheduler.ledger import Ledger
 from scheduler.records import Batch, ClaimedFile, Outcome
 from scheduler.states import FileState
 
 _log = structlog.get_logger(__name__)
 LONGEST_DEFER_SECONDS = 60.0
+HASTY_DEFERS = 5
+"""A missing artifact is made again at once, unless that keeps happening."""
 
 
 class OutOfTurn(TransientError):
@@ -40,12 +50,13 @@ class StageRun:
     ended: dict[int, Outcome] = field(default_factory=dict)
     passed: dict[int, dict[str, str]] = field(default_factory=dict)
     deferred: dict[int, float] = field(default_factory=dict)
+    alone: dict[int, float] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
     _renewed: float = field(default_factory=time.monotonic)
 
     def open_files(self) -> list[ClaimedFile]:
         """List the files whose fate in this stage is open."""
-        decided = self.ended.keys() | self.passed.keys() | self.deferred.keys() | self.lost
+        decided = self.ended.keys() | self.passed.keys() | self.deferred.keys() | self.alone.keys() | self.lost
         return [f for i, f in self.files.items() if i not in decided]
 
     def progress(self) -> None:
@@ -89,7 +100,7 @@ def run_stage(ledger: Ledger, batch: Batch, stage: str, work: Work, worker: str)
         for f in run.open_files():
             run.deferred[f.index] = defer_seconds(error, f.defers)
     except Exception as error:  # noqa: BLE001 - whatever it was, every claimed file gets its fate
-        if _is_time_limit(error):
+        if is_time_limit(error):
             _end_overdue(run)
         else:
             _log.exception("stage_failed", run=batch.run, stage=stage)
@@ -103,7 +114,7 @@ def settle(run: StageRun) -> None:
     """Report to the ledger what was decided, leaving out what was lost."""
     mine = {
         name: {i: value for i, value in getattr(run, name).items() if i not in run.lost}
-        for name in ("ended", "passed", "deferred")
+        for name in ("ended", "passed", "deferred", "alone")
     }
     lost = run.ledger.settle(run.batch.run, run.holder, **mine)
     if lost or run.lost:
@@ -125,7 +136,7 @@ def each_file(work: FileWork) -> Work:
             except TransientError as error:
                 run.deferred[f.index] = defer_seconds(error, f.defers)
             except Exception as error:
-                if _is_time_limit(error):
+                if is_time_limit(error):
                     raise
                 if not isinstance(error, PermanentError):
                     _log.exception("stage_failed", run=run.batch.run, stage=run.stage, file=f.relative)
@@ -149,23 +160,23 @@ def outcome_of(error: Exception, stage: str) -> Outcome:
 
 def defer_seconds(error: TransientError, defers: int) -> float:
     """Tell how long a file waits after a transient error: with jitter, longer each time, a minute at most."""
-    if isinstance(error, ArtifactMissing | OutOfTurn):
+    if isinstance(error, OutOfTurn) or (isinstance(error, ArtifactMissing) and defers < HASTY_DEFERS):
         return 0.0
     longest = min(LONGEST_DEFER_SECONDS, 0.5 * 2.0 ** min(defers, 7))
     return longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
 
 
-def _is_time_limit(error: Exception) -> bool:
-    """Tell Celery's soft time limit from other errors, without knowing Celery."""
-    return type(error).__module__.startswith("billiard")
-
-
 def _end_overdue(run: StageRun) -> None:
-    """The soft time limit struck: the file at work is overdue, its batch mates are not to blame."""
+    """The soft time limit struck: the file at work is overdue, its batch mates are not to blame.
+
+    Where all are at work together, each gets its time alone.
+    """
     overdue = run.current if run.current is not None else (next(iter(run.files)) if len(run.files) == 1 else None)
     for f in run.open_files():
         if f.index == overdue:
             message = f"It took longer than the time limit in the {run.stage} stage ({run.elapsed():.0f} s)."
             run.ended[f.index] = Outcome(FileState.FAILED, "timeout", message, run.stage)
+        elif overdue is None:
+            run.alone[f.index] = 0.0
         else:
             run.deferred[f.index] = 0.0

@@ -1,4 +1,4 @@
-"""States of runs and files as closed sets, with the moves that are allowed."""
+"""States of runs and files, and the stages, as closed sets."""
 
 from enum import StrEnum
 
@@ -31,9 +31,5 @@ class FileState(StrEnum):
     """It could not be ingested; code and message say why."""
 
 
-RUN_MOVES = {
-    RunState.OPEN: {RunState.RUNNING, RunState.DONE},
-    RunState.RUNNING: {RunState.FINALIZING, RunState.DONE},
-    RunState.FINALIZING: {RunState.DONE},
-    RunState.DONE: set[RunState](),
-}
+STAGES = ("load", "chunk", "extract", "write")
+"""What a batch goes through, in order; a claim names its place."""

@@ -1,11 +1,12 @@
 """Which workers live: each announces itself with its queues and processes, and is forgotten when silent."""
 
-import time
 from dataclasses import dataclass
 from typing import cast
 
 import orjson
 import redis
+
+from scheduler.scripts import reaching_ledger
 
 SILENCE_SECONDS = 30.0
 KEY = "gm:workers"
@@ -19,7 +20,10 @@ class Worker:
     queues: tuple[str, ...]
     processes: int
     pid: int
+    store: str
+    """Id of the artifact folder that it uses."""
     seen: float
+    """Seconds since 1970, by the clock of Redis: those of the hosts may differ."""
 
 
 class Workers:
@@ -28,29 +32,36 @@ class Workers:
     def __init__(self, client: "redis.Redis") -> None:
         self._redis = client
 
-    def announce(self, name: str, queues: list[str], processes: int, pid: int) -> None:
+    def announce(self, name: str, queues: list[str], processes: int, pid: int, store: str) -> None:
         """Say that a worker lives."""
-        row = orjson.dumps({"queues": queues, "processes": processes, "pid": pid, "seen": time.time()})
+        row = orjson.dumps({"queues": queues, "processes": processes, "pid": pid, "store": store, "seen": self._now()})
         self._redis.hset(KEY, name, row.decode())
 
     def leave(self, name: str) -> None:
         """Say that a worker ends."""
         self._redis.hdel(KEY, name)
 
+    @reaching_ledger()
     def living(self) -> list[Worker]:
         """List the workers that announced themselves lately, and forget the others."""
         rows = cast("dict[str, str]", self._redis.hgetall(KEY))
-        oldest = time.time() - SILENCE_SECONDS
+        oldest = self._now() - SILENCE_SECONDS
         living, silent = [], []
         for name, raw in sorted(rows.items()):
             row = orjson.loads(raw)
             if row["seen"] < oldest:
                 silent.append(name)
             else:
-                living.append(Worker(name, tuple(row["queues"]), row["processes"], row["pid"], row["seen"]))
+                living.append(
+                    Worker(name, tuple(row["queues"]), row["processes"], row["pid"], row["store"], row["seen"])
+                )
         if silent:
             self._redis.hdel(KEY, *silent)
         return living
+
+    def _now(self) -> float:
+        seconds, microseconds = self._redis.time()
+        return seconds + microseconds / 1e6
 
     def processes(self, queue: str) -> int:
         """Count the processes that read a queue."""

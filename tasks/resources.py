@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import structlog
+from kombu.exceptions import OperationalError
 
 from pipeline.errors import TransientError
 from scheduler.finalize import FinalizeLedger, Shard
@@ -75,7 +76,7 @@ class Resources:
         """Fill the place of a batch that ended; a tick that cannot be made now is made by the next one."""
         try:
             self.tick()
-        except (TransientError, OSError) as error:
+        except (TransientError, OperationalError) as error:
             _log.warning("tick_postponed", reason=str(error))
 
 

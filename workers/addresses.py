@@ -1,4 +1,4 @@
-"""Addresses of servers as they may be shown."""
+"""Addresses of servers: as they may be shown, and as Redis clients read them."""
 
 from urllib.parse import urlsplit, urlunsplit
 
@@ -13,3 +13,8 @@ def mask_url(url: str) -> str:
         return urlunsplit(parts._replace(netloc=f"{parts.username or ''}:***@{place}"))
     except ValueError:
         return "***"
+
+
+def spell_for_redis(url: str) -> str:
+    """Give a graph server's address as Redis clients know it: falkor:// is their scheme under another name."""
+    return f"redis{url.removeprefix('falkor')}" if url.startswith(("falkor:", "falkors:")) else url

@@ -1,5 +1,6 @@
 """The Celery application: `celery -A workers.app worker|beat|flower|inspect`."""
 
+import gc
 import os
 from typing import Any
 
@@ -9,6 +10,8 @@ from workers.celeryconfig import celery_config
 from workers.settings import Settings, load_settings
 from workers.telemetry import configure_logging
 
+GARBAGE_THRESHOLD = 50_000
+"""New objects after which a pool process looks for garbage; Python's default is 700."""
 TASK_MODULES = ("tasks.ingest", "tasks.finalize", "tasks.query", "tasks.control")
 
 
@@ -33,17 +36,20 @@ def _enter_worker(**_: Any) -> None:
     """Bind what tasks work with, before the pool forks; nothing is opened yet."""
     from scheduler.workers import Workers
     from tasks.resources import bind
-    from workers.bootstrap import build_resources
+    from workers.bootstrap import build_resources, identify_artifacts
     from workers.connections import connect_redis
     from workers.presence import Presence
 
     bind(lambda: build_resources(settings))
-    Presence(Workers(connect_redis(settings))).connect()
+    Presence(Workers(connect_redis(settings)), identify_artifacts(settings)).connect()
 
 
 @signals.worker_process_init.connect
 def _enter_pool_process(**_: Any) -> None:
-    """A pool process must not outlive a worker that was killed."""
+    """A pool process must not outlive a worker that was killed; and collects garbage less often."""
     from workers.embedded.processes import die_with_parent
 
     die_with_parent(os.getppid())
+    # A batch makes a hundred thousand values without one cycle; looking for some took a fifth of its time.
+    gc.freeze()
+    gc.set_threshold(GARBAGE_THRESHOLD)

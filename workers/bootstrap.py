@@ -4,21 +4,22 @@ from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from scheduler.query import Questions
+import structlog
 
 from pipeline.adapters.artifacts import FolderArtifactStore
 from pipeline.adapters.callables import as_embedder, as_extractor, load_attribute
 from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorReader, FalkorWriter, connect
 from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.adapters.readers import FileReader
-from pipeline.errors import ModelUnavailable
+from pipeline.errors import ArtifactsUnavailable, ModelUnavailable
 from pipeline.ontology import DEFAULT_ONTOLOGY, Ontology, load_ontology
-from pipeline.ports import Embedder, Extractor
+from pipeline.ports import Embedder, Extractor, GraphCurator
 from scheduler.curation import Curation
 from scheduler.finalize import FinalizeLedger
 from scheduler.ingest import IngestStages
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
+from scheduler.query import Questions
 from scheduler.sessions import EvidenceSessions
 from scheduler.tick import DispatchConfig
 from scheduler.workers import Workers
@@ -26,6 +27,8 @@ from tasks.canvas import CanvasSender
 from tasks.resources import Resources
 from workers.connections import connect_redis
 from workers.settings import Settings
+
+_log = structlog.get_logger(__name__)
 
 EXTRACTOR_GROUP = "graphmill.extractors"
 DEFAULT_FALKORDB = "redis://127.0.0.1:6379"
@@ -87,6 +90,11 @@ def open_graph(settings: Settings, graph: str) -> FalkorGraph:
     return connect(url, graph)
 
 
+def curate(graph: FalkorGraph) -> GraphCurator:
+    """Give finalize's side of a graph."""
+    return FalkorCurator(graph)
+
+
 def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
     """Size the window by the workers that live now."""
     processes = workers.processes("extract")
@@ -98,15 +106,25 @@ def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
     )
 
 
+def identify_artifacts(settings: Settings) -> str:
+    """Tell which artifact folder this host sees; '' where it cannot be used (its tasks then say why)."""
+    try:
+        return FolderArtifactStore(settings.artifacts).store_id
+    except ArtifactsUnavailable as error:
+        _log.warning("artifacts_unavailable", reason=str(error))
+        return ""
+
+
 def build_resources(settings: Settings) -> Resources:
     """Make everything that the task shells of one process work with; models load on first use."""
     ledger, finalizes = build_ledger(settings), build_finalizes(settings)
+    workers = Workers(connect_redis(settings))
     leases = Leases(connect_redis(settings), ttl_ms=int(settings.graph_lease_seconds * 1000))
     artifacts = FolderArtifactStore(settings.artifacts)
     embedder = build_embedder(settings)
     graph_of = cache(lambda graph: open_graph(settings, graph))
     writer_of = cache(lambda graph: FalkorWriter(graph_of(graph)))
-    curator_of = cache(lambda graph: FalkorCurator(graph_of(graph)))
+    curator_of = cache(lambda graph: curate(graph_of(graph)))
     reader_of = cache(lambda graph: FalkorReader(graph_of(graph)))
 
     @cache
@@ -121,6 +139,7 @@ def build_resources(settings: Settings) -> Resources:
         embedder=embedder,
         writer_of=writer_of,
         curator_of=curator_of,
+        stores_in_use=lambda: {worker.store for worker in workers.living()},
         page_size=settings.embed.page_size,
     )
     stages = IngestStages(
@@ -137,7 +156,6 @@ def build_resources(settings: Settings) -> Resources:
         check_record=curation.check_record,
     )
     sessions = EvidenceSessions(connect_redis(settings), expiry_seconds=settings.session_seconds)
-    workers = Workers(connect_redis(settings))
     return Resources(
         ledger=ledger,
         finalizes=finalizes,

@@ -1,7 +1,6 @@
 """The client: what the CLI and other programs do with a running system, over ledger and queues."""
 
 import secrets
-import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,7 +21,7 @@ from scheduler.states import FileState, RunState
 from scheduler.tick import TickReport, tick
 from scheduler.workers import Worker, Workers
 from tasks.canvas import CanvasSender
-from workers.bootstrap import build_dispatch, build_finalizes, build_ledger, open_graph
+from workers.bootstrap import build_dispatch, build_finalizes, build_ledger, curate, open_graph
 from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
 from workers.settings import Settings
@@ -43,13 +42,6 @@ _LISTED = {
     LoadCode.MISSING: "A link whose target does not exist.",
     LoadCode.UNREADABLE: "The system refuses to list it. Check the permissions of its folder.",
 }
-_COUNTS = {
-    "documents": "MATCH (d:Document) RETURN count(d)",
-    "passages": "MATCH (c:Chunk) RETURN count(c)",
-    "entities": "MATCH (e:__Entity__) RETURN count(e)",
-    "relations": "MATCH ()-[r:RELATES]->() RETURN count(r)",
-}
-"""Answered from the engine's own counters, so that they cost nothing on a large graph."""
 Listed = Callable[[int], None]
 """Called while files are listed, with how many there are so far."""
 
@@ -191,11 +183,17 @@ class Client:
         """Count what a graph holds; all zero where there is none yet."""
         opened = open_graph(self.settings, graph)
         try:
-            return {name: int(opened.ro_query(query)[0][0]) for name, query in _COUNTS.items()}
+            counts = curate(opened).counts()
         except pipeline_errors.GraphMissing:
-            return dict.fromkeys(_COUNTS, 0)
+            return dict.fromkeys(("documents", "passages", "entities", "relations"), 0)
         finally:
             opened.close()
+        return {
+            "documents": counts.documents,
+            "passages": counts.chunks,
+            "entities": counts.entities,
+            "relations": counts.relations,
+        }
 
     # Questions
 
@@ -242,15 +240,3 @@ def settings_fingerprint(settings: Settings) -> str:
     return fingerprint(
         (settings.extractor, ontology, settings.chunk.fingerprint, settings.load.fingerprint, settings.embed.embedder)
     )
-
-
-def wait_for_workers(client: Client, queues: Sequence[str], seconds: float) -> bool:
-    """Wait until each queue has a living worker; False when it took too long."""
-    deadline = time.monotonic() + seconds
-    while True:
-        read = {queue for worker in client.workers() for queue in worker.queues}
-        if read.issuperset(queues):
-            return True
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)

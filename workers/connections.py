@@ -2,8 +2,15 @@
 
 import redis
 
+from pipeline.errors import PermanentError
+from scheduler.errors import LedgerUnavailable
+from workers.addresses import mask_url
 from workers.celeryconfig import DEFAULT_REDIS
 from workers.settings import Settings
+
+
+class SettingInvalid(PermanentError):
+    """A setting that no server can be reached by."""
 
 
 def redis_url(settings: Settings) -> str:
@@ -27,3 +34,18 @@ def connect_redis(settings: Settings) -> "redis.Redis":
         protocol=2,
         decode_responses=True,
     )
+
+
+def require_redis(settings: Settings) -> None:
+    """Raise `LedgerUnavailable` or `SettingInvalid`, which say what to do, unless the ledger's Redis answers."""
+    where = mask_url(redis_url(settings))
+    try:
+        with connect_redis(settings) as client:
+            client.ping()
+    except redis.exceptions.RedisError as error:
+        raise LedgerUnavailable(
+            f"Redis at {where} does not answer: {str(error).rstrip('.')}. Start it, or correct REDIS_URL "
+            "(without REDIS_URL and FALKORDB_URL, graphmill runs servers of its own)."
+        ) from error
+    except ValueError as error:
+        raise SettingInvalid(f"REDIS_URL is no address of a Redis ({where}): {error}") from error

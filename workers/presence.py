@@ -20,6 +20,7 @@ class Presence:
     """Announces one worker at its start and with its heartbeats."""
 
     workers: Workers
+    store: str
     name: str = ""
     queues: tuple[str, ...] = ()
     processes: int = 0
@@ -51,7 +52,8 @@ class Presence:
     def announce(self) -> None:
         """Tell the ledger; one that does not answer is told next time."""
         self.announced = time.monotonic()
-        self._say(lambda: self.workers.announce(self.name, list(self.queues), self.processes, os.getpid()))
+        row = (self.name, list(self.queues), self.processes, os.getpid(), self.store)
+        self._say(lambda: self.workers.announce(*row))
 
     def _say(self, what: Any) -> None:
         try:

@@ -8,16 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import psutil
-import redis
 from pydantic import SecretStr
 
 from pipeline.errors import PermanentError
-from scheduler.errors import LedgerUnavailable
 from scheduler.workers import Worker, Workers
-from workers.addresses import mask_url
 from workers.app import create_app
 from workers.client import Client
-from workers.connections import connect_redis, redis_url
+from workers.connections import connect_redis, require_redis
 from workers.embedded import Death, Joined, Owned, StackUrls, StartFailed, find_engine, open_stack
 from workers.embedded.owner import BROKER_FOLDER, Ready
 from workers.embedded.record import read_record
@@ -40,10 +37,6 @@ _POLL_SECONDS = 0.2
 
 class NothingStored(PermanentError):
     """The data folder holds no data of graphmill."""
-
-
-class SettingInvalid(PermanentError):
-    """A setting that no server can be reached by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,26 +125,12 @@ def _with_urls(settings: Settings, urls: StackUrls) -> Settings:
 
 
 def _connect(settings: Settings, stack: Owned | Joined | None) -> System:
-    _require_redis(settings)
+    require_redis(settings)
     app = create_app(settings)
     # Tasks are shared tasks: they are sent through whichever app is current.
     app.set_current()
     app.set_default()
     return System(settings, Client(settings, app), stack)
-
-
-def _require_redis(settings: Settings) -> None:
-    where = mask_url(redis_url(settings))
-    try:
-        with connect_redis(settings) as client:
-            client.ping()
-    except redis.exceptions.RedisError as error:
-        raise LedgerUnavailable(
-            f"Redis at {where} does not answer: {str(error).rstrip('.')}. Start it, or correct REDIS_URL "
-            "(without REDIS_URL and FALKORDB_URL, graphmill runs servers of its own)."
-        ) from error
-    except ValueError as error:
-        raise SettingInvalid(f"REDIS_URL is no address of a Redis ({where}): {error}") from error
 
 
 def _open_embedded(

@@ -132,7 +132,7 @@ def _check_durability(client: redis.Redis, server: str) -> Finding:
 def _check_replay(client: redis.Redis) -> Finding:
     """Check how writes reach the append-only file: replaying queries takes minutes where effects take a second."""
     try:
-        _, threshold = client.execute_command("GRAPH.CONFIG", "GET", "EFFECTS_THRESHOLD")
+        _, threshold = client.execute_command("GRAPH.CONFIG", "GET", "EFFECTS_THRESHOLD")  # type: ignore[no-untyped-call] # untyped in redis-py
     except (redis.RedisError, ValueError):
         return _unchecked("graph", "EFFECTS_THRESHOLD", "Make sure that it is 0.")
     if int(threshold) != 0:

@@ -19,7 +19,7 @@ if address not in _LOOPBACK and not options.unix_socket and not _guarded:
         "or let it listen on 127.0.0.1."
     )
 
-# For looking, not for acting: cancelling goes through the ledger (`graphmill cancel`), which a revoked task is not in.
+# For looking, not for acting: what is to be done stands in the ledger, of which a revoked task knows nothing.
 read_only = True
 
 # Bounded memory: tasks that are kept, and workers that are gone.

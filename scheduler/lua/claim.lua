@@ -1,15 +1,18 @@
--- Claim the files of a batch for one stage. ARGV: run, generation, token, stage, holder, ttl ms, max starts, worker, indices json.
+-- Claim the files of a batch for one stage. ARGV: run, generation, token, stage, holder, ttl ms, max starts, worker,
+-- indices json, the stage's place (from 0).
 -- Dropped are files with an outcome, of a run that does not run or has another generation, with a newer
--- token than the message's, or with a live lease of another holder. Asking again as the same holder is free.
+-- token than the message's, at another stage (a message that came twice), or with a live lease of another
+-- holder. Asking again as the same holder is free.
 local run, generation, token, stage, holder = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local ttl, max_starts, worker = tonumber(ARGV[6]), tonumber(ARGV[7]), ARGV[8]
+local place = tonumber(ARGV[10])
 local now = now_ms()
 local meta = redis.call('HMGET', run_key(run), 'state', 'generation')
 local claimed = {}
 if meta[1] == 'running' and meta[2] == generation then
   for _, index in ipairs(cjson.decode(ARGV[9])) do
     local record = load_record(run, index)
-    if record and record.token == token and not has_outcome(run, index) then
+    if record and record.token == token and record.done == place and not has_outcome(run, index) then
       local expiry = tonumber(redis.call('ZSCORE', clock_key(run), index) or 0)
       local free = record.state ~= 'running' or expiry <= now
       if record.holder == holder and record.state == 'running' then

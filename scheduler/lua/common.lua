@@ -1,5 +1,5 @@
 -- Functions that all ledger scripts share; every script is this text followed by its own.
--- Key names stand here and in ADR 0002 only. Times are milliseconds of the server's clock.
+-- ADR 0002 lists the keys. Times are milliseconds of the server's clock.
 local SEGMENT = 1000
 
 local function now_ms()
@@ -33,6 +33,11 @@ end
 
 local function save_record(run, index, record)
   redis.call('HSET', active_key(run), index, cjson.encode(record))
+end
+
+-- `done` counts the stages of the present dispatch that have ended.
+local function new_record()
+  return {starts = 0, requeues = 0, defers = 0, done = 0, token = '', holder = ''}
 end
 
 -- The file leaves its batch: the batch ends with its last file, which frees a place in the window.
@@ -71,7 +76,6 @@ local function finish(run, index, outcome, record, now)
   redis.call('ZREM', due_key(run), index)
   redis.call('HINCRBY', run_key(run), 'ended', 1)
   redis.call('HINCRBY', run_key(run), 'count:' .. outcome.state, 1)
-  redis.call('HSET', run_key(run), 'last_outcome_at', now)
   if outcome.state == 'written' then
     redis.call('HINCRBY', graph_key(redis.call('HGET', run_key(run), 'graph')), 'writes', 1)
   end
@@ -83,6 +87,7 @@ local function requeue(run, index, record, due)
   leave_batch(run, record)
   record.holder = ''
   record.state = 'waiting'
+  record.done = 0
   save_record(run, index, record)
   redis.call('ZREM', clock_key(run), index)
   redis.call('ZADD', due_key(run), due, index)

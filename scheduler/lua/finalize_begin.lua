@@ -9,7 +9,7 @@ local number = redis.call('HINCRBY', key, 'number', 1)
 redis.call('HSET', key, 'state', 'running', 'phase', 'plan', 'began_at', now, 'deadline', now + ttl,
   'began_writes', redis.call('HGET', key, 'writes') or '0', 'report', '{}')
 redis.call('HDEL', key, 'error')
-redis.call('DEL', key .. ':serving', key .. ':left')
+redis.call('DEL', key .. ':serving', key .. ':left', key .. ':held', key .. ':tries')
 redis.call('ZUNIONSTORE', key .. ':serving', 1, key .. ':waiting')
 redis.call('DEL', key .. ':waiting')
 redis.call('ZADD', key .. ':left', now + ttl, 0)

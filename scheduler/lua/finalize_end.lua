@@ -19,5 +19,5 @@ for _, run in ipairs(redis.call('ZRANGE', key .. ':serving', 0, -1)) do
     redis.call('ZREM', 'gm:active', run)
   end
 end
-redis.call('DEL', key .. ':serving', key .. ':left')
+redis.call('DEL', key .. ':serving', key .. ':left', key .. ':held', key .. ':tries')
 return 1

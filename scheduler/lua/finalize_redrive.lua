@@ -7,7 +7,9 @@ if r[1] ~= 'running' then return {} end
 local now = now_ms()
 local reply = {r[2], r[3]}
 for _, shard in ipairs(redis.call('ZRANGEBYSCORE', key .. ':left', '-inf', now)) do
-  redis.call('ZADD', key .. ':left', now + ttl, shard)
+  -- It may just stand in a long queue: patience doubles each time.
+  local tries = redis.call('HINCRBY', key .. ':tries', shard, 1)
+  redis.call('ZADD', key .. ':left', now + ttl * 2 ^ math.min(tries, 6), shard)
   reply[#reply + 1] = shard
 end
 if redis.call('ZCARD', key .. ':left') == 0 and tonumber(r[4]) <= now then reply[3] = '-1' end

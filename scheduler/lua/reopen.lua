@@ -9,13 +9,16 @@ for _, index in ipairs(cjson.decode(ARGV[2])) do
     redis.call('HDEL', outcomes_key(run, index), index)
     redis.call('HINCRBY', run_key(run), 'ended', -1)
     redis.call('HINCRBY', run_key(run), 'count:written', -1)
-    requeue(run, index, {starts = 0, requeues = 0, defers = 0, token = '', holder = ''}, now)
+    requeue(run, index, new_record(), now)
     reopened = reopened + 1
   end
 end
 if reopened > 0 then
   redis.call('HSET', run_key(run), 'state', 'running')
   redis.call('ZADD', 'gm:active', redis.call('ZSCORE', 'gm:runs', run), run)
-  redis.call('ZREM', graph_key(redis.call('HGET', run_key(run), 'graph')) .. ':waiting', run)
+  -- It waits for a finalize that begins after its last write, not for the one that is under way.
+  local key = graph_key(redis.call('HGET', run_key(run), 'graph'))
+  redis.call('ZREM', key .. ':waiting', run)
+  redis.call('ZREM', key .. ':serving', run)
 end
 return reopened

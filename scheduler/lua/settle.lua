@@ -1,6 +1,6 @@
 -- End a stage for files of a batch. ARGV: run, holder, queue_ttl ms, rows json.
 -- A row is {index, action, payload}: 'end' with an outcome, 'next' with a reference for the next stage,
--- 'defer' with milliseconds. A start that ends here is un-counted. Returns the files whose lease was lost.
+-- 'defer' with milliseconds, 'alone' with milliseconds: from now on in a batch of its own. A start that ends here is un-counted. Returns the files whose lease was lost.
 local run, holder, queue_ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local now = now_ms()
 local lost = {}
@@ -24,9 +24,11 @@ for _, row in ipairs(cjson.decode(ARGV[4])) do
       finish(run, index, payload, record, now)
     elseif action == 'next' then
       record.holder, record.state, record.ref = '', 'queued', payload
+      record.done = record.done + 1
       save_record(run, index, record)
       redis.call('ZADD', clock_key(run), now + queue_ttl * 2 ^ math.min(record.requeues, 6), index)
     else
+      if action == 'alone' then record.solo = true end
       record.defers = record.defers + 1
       requeue(run, index, record, now + payload)
     end

@@ -44,7 +44,7 @@ for _, candidate in ipairs(candidates) do
   end
   while not alone and #files < limit and next_index < last do
     if not has_outcome(run, next_index) then
-      if not add(next_index, {starts = 0, requeues = 0, defers = 0, token = '', holder = ''}) then break end
+      if not add(next_index, new_record()) then break end
     end
     next_index = next_index + 1
   end

@@ -98,15 +98,25 @@ def test_a_dead_exclusive_holder_is_forgotten_and_cannot_renew(leases, client):
 
 def test_a_counter_that_was_lost_goes_past_the_fence(leases):
     leases.try_graph("kb", SHARED, "a")
-    leases.reseed("kb", 41)
+    leases.reseed("kb", 41, SHARED)
     assert not leases.renew_graph("kb", SHARED, "a"), "grants under the old counter are void"
     assert leases.try_graph("kb", SHARED, "b") == 42
 
 
 def test_a_counter_ahead_of_the_fence_stays(leases):
     leases.try_graph("kb", SHARED, "a")
-    assert leases.reseed("kb", 0) == 1
+    assert leases.reseed("kb", 0, SHARED) == 1
     assert leases.renew_graph("kb", SHARED, "a")
+
+
+def test_a_fence_that_equals_the_counter_drops_nobody_but_an_exclusive_that_was_refused(leases):
+    leases.try_graph("kb", SHARED, "a")
+    assert leases.reseed("kb", 1, SHARED) == 1
+    assert leases.renew_graph("kb", SHARED, "a")
+    leases.release_graph("kb", SHARED, "a")
+    assert leases.try_graph("kb", EXCLUSIVE, "x") == 2
+    leases.reseed("kb", 2, EXCLUSIVE)
+    assert leases.try_graph("kb", EXCLUSIVE, "y") == 3
 
 
 def test_a_held_lease_is_given_back_even_after_an_error(leases):

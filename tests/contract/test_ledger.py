@@ -2,9 +2,10 @@
 
 import fakeredis
 import pytest
+import redis
 
-from pipeline.errors import PermanentError
-from scheduler.errors import RunNotFound, RunNotOpen
+from scheduler.errors import LedgerUnavailable, RunNotFound, RunNotOpen
+from scheduler.finalize import FinalizeLedger, Phase, Shard
 from scheduler.ledger import Ledger
 from scheduler.records import NewFile, Outcome
 from scheduler.states import FileState, RunState
@@ -196,7 +197,7 @@ def test_a_file_that_keeps_killing_its_worker_is_a_dead_letter(client):
     ledger = hurried(client, lease_ms=0)
     run = submit(ledger, 1)
     for _ in range(3):
-        assert len(ledger.claim(take(ledger), "extract", "h", "w")) == 1
+        assert len(ledger.claim(take(ledger), "load", "h", "w")) == 1
         swept = ledger.sweep(run)
     assert swept == (0, 0, 1)
     report = next(ledger.files(run))
@@ -265,10 +266,46 @@ def test_the_report_has_one_line_a_file_in_order_over_segments(ledger):
     assert len(list(ledger.files(run, [FileState.WRITTEN]))) == 20
 
 
-def test_runs_are_listed_newest_first(ledger):
-    first, second = submit(ledger, 1), submit(ledger, 1)
-    assert {s.run for s in ledger.runs()} == {first, second}
+def test_runs_are_listed_newest_first(ledger, client):
+    runs = [submit(ledger, 1) for _ in range(3)]
+    for age, run in enumerate(runs):
+        client.zadd("gm:runs", {run: age})
+    assert [s.run for s in ledger.runs()] == runs[::-1]
 
 
-def test_the_errors_of_the_ledger_are_permanent_or_transient():
-    assert issubclass(RunNotFound, PermanentError)
+def test_a_message_that_comes_twice_does_not_undo_the_stages_after_it(ledger):
+    submit(ledger, 1)
+    batch = take(ledger)
+    ledger.claim(batch, "load", "h", "w")
+    ledger.settle(batch.run, "h", passed={0: {"text": "a"}})
+    assert ledger.claim(batch, "load", "again", "w") == []
+    assert ledger.claim(batch, "extract", "early", "w") == []
+    assert len(ledger.claim(batch, "chunk", "h2", "w")) == 1
+
+
+def test_files_that_were_overdue_together_go_round_again_alone(ledger):
+    run = submit(ledger, 2)
+    ledger.claim(take(ledger), "load", "h", "w")
+    ledger.settle(run, "h", alone={0: 0.0, 1: 0.0})
+    assert [len(take(ledger).files) for _ in range(2)] == [1, 1]
+
+
+def test_a_run_whose_file_is_lost_waits_for_the_next_finalize(ledger, client):
+    run = submit(ledger, 1)
+    write_all(ledger, take(ledger))
+    finalizes = FinalizeLedger(client, ttl_ms=60_000)
+    number = finalizes.begin("kb")
+    assert finalizes.serving("kb") == [run]
+    ledger.reopen(run, [0])
+    assert finalizes.serving("kb") == []
+    write_all(ledger, take(ledger), "again")
+    finalizes.end(Shard("kb", number, Phase.PLAN, 0), "stopped")
+    assert ledger.status(run).state is RunState.FINALIZING
+
+
+def test_a_redis_that_does_not_answer_is_a_transient_error():
+    closed = redis.Redis(port=1, decode_responses=True, retry=None)
+    ledger = Ledger(closed, lease_ms=1, queue_ttl_ms=1, max_starts=3)
+    for ask in (ledger.runs, ledger.active_runs, lambda: list(ledger.files("r")), lambda: ledger.status("r")):
+        with pytest.raises(LedgerUnavailable):
+            ask()

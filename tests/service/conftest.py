@@ -12,7 +12,7 @@ import pytest
 from scheduler.states import RunState
 from workers.app import create_app
 from workers.bootstrap import open_graph
-from workers.client import Client, wait_for_workers
+from workers.client import Client
 from workers.settings import Settings
 
 QUEUES = "load,extract,write,finalize,query"
@@ -60,6 +60,16 @@ class System:
     def rows(self, graph, cypher):
         """Read the graph."""
         return open_graph(self.settings, graph).ro_query(cypher)
+
+
+def wait_for_workers(client, queues, seconds):
+    """Wait until each queue has a living worker; False when it took too long."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if {queue for worker in client.workers() for queue in worker.queues}.issuperset(queues):
+            return True
+        time.sleep(0.1)
+    return False
 
 
 @pytest.fixture(scope="module")

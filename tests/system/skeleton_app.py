@@ -32,7 +32,8 @@ class MarkingStages:
         def work(run, f):
             # The time that a stage takes, so that kills hit files at work.
             time.sleep(WORK_SECONDS)
-            return {**f.ref, name: "done"}
+            before = {} if name == "load" else f.ref
+            return {**before, name: "done"}
 
         return each_file(work)
 
@@ -60,6 +61,8 @@ class MarkingSteps:
         self.finalizes = finalizes
 
     def run(self, shard):
+        if not self.finalizes.claim(shard):
+            return
         time.sleep(WORK_SECONDS)
         self.finalizes.end_shard(shard, {shard.phase.value: 1})
 
@@ -69,7 +72,7 @@ class MarkingSteps:
             self.finalizes.end(shard)
             return []
         shards = 6
-        if not self.finalizes.move(shard, following, shards):
+        if not self.finalizes.move(shard, following, shards, "seal"):
             return []
         return [type(shard)(shard.graph, shard.number, following, i) for i in range(shards)]
 

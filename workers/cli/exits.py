@@ -76,7 +76,7 @@ def describe_error(error: BaseException) -> Failure:
 
 
 def _describe_own(error: PipelineError) -> Failure:
-    code = error.code if isinstance(error, PermanentError) else _snake(type(error).__name__)
+    code = error.code
     if isinstance(error, Interrupted):
         return Failure(ExitCode.INTERRUPTED, code, str(error))
     status = ExitCode.USAGE if isinstance(error, PermanentError) else ExitCode.UNREACHABLE
@@ -96,10 +96,6 @@ class _ThirdParty:
     def fits(self, error: BaseException) -> bool:
         loaded = sys.modules.get(self.module)
         return loaded is not None and isinstance(error, getattr(loaded, self.name))
-
-
-def _snake(name: str) -> str:
-    return "".join("_" + c.lower() if c.isupper() else c for c in name).lstrip("_")
 
 
 def _explain_usage(error: Any) -> str:

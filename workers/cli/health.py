@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workers.addresses import mask_url
+from workers.addresses import mask_url, spell_for_redis
 from workers.cli.exits import ExitCode
 from workers.cli.options import DataDirOption, JsonOption, read_settings
 from workers.cli.output import Output, one_line
@@ -56,10 +56,8 @@ def health(
 
 
 def _check_role(output: Output, settings: "Settings", role: str) -> ExitCode:
-    from workers.running import open_system
-
-    with open_system(settings, output.note) as system:
-        fresh = fresh_workers(system.workers(), role, socket.gethostname(), time.time())
+    workers, now = _list_workers(output, settings)
+    fresh = fresh_workers(workers, role, socket.gethostname(), now)
     if output.as_json:
         output.document({"role": role, "workers": [worker.name for worker in fresh]})
     elif fresh:
@@ -67,6 +65,22 @@ def _check_role(output: Output, settings: "Settings", role: str) -> ExitCode:
     else:
         output.line(f"No worker of role {role} has told that it lives on this host in the last {FRESH_SECONDS:.0f} s.")
     return ExitCode.OK if fresh else ExitCode.FAILED
+
+
+def _list_workers(output: Output, settings: "Settings") -> "tuple[Sequence[Worker], float]":
+    """List the living workers; the second value is the time by the clock that they announce themselves by."""
+    if settings.configured:
+        # Every container asks twice a minute: without the second of imports that a whole system costs.
+        from scheduler.workers import Workers
+        from workers.connections import connect_redis, require_redis
+
+        require_redis(settings)
+        with connect_redis(settings) as client:
+            return Workers(client).living(), float(client.time()[0])
+    from workers.running import open_system
+
+    with open_system(settings, output.note) as system:
+        return system.workers(), time.time()
 
 
 def fresh_workers(workers: "Sequence[Worker]", role: str, host: str, now: float) -> "list[Worker]":
@@ -135,8 +149,7 @@ def _check_servers(settings: "Settings") -> "tuple[bool, list[Finding]]":
 
     graph_url = settings.falkordb_url.get_secret_value() if settings.falkordb_url else DEFAULT_FALKORDB
     ledger = connect_redis(settings)
-    # FalkorDB's own scheme is Redis's under another name.
-    graph = connect_redis(_pointed_at(settings, graph_url.replace("falkor", "redis", 1)))
+    graph = connect_redis(_pointed_at(settings, spell_for_redis(graph_url)))
     clients = [ledger, graph]
     found = [
         Finding(Level.OK, f"broker: {mask_url(redis_url(settings))}"),

@@ -33,7 +33,8 @@ def ingest(
         typer.Option(
             "--root",
             metavar="DIR",
-            help="Folder that documents are named relative to. Default: the one folder given, or what all paths share.",
+            help="Folder that documents are named relative to. Default: GRAPHMILL_FILES_ROOT, the one folder given, "
+            "or what all paths share.",
         ),
     ] = None,
     finalize: Annotated[
@@ -53,7 +54,9 @@ def ingest(
     output = Output(as_json=as_json)
     settings = read_settings(graph=graph, data_dir=data_dir)
     places = [_place(path) for path in paths]
-    top = _place(root) if root is not None else _common_folder(places)
+    # Where hosts see the files under a common place, names are relative to that on all of them.
+    given = root or settings.files_root
+    top = _place(given) if given is not None else _common_folder(places)
     if not _any_file(top, places):
         return _report_nothing(output, places)
     return _ingest(output, settings, places, top, finalize=finalize.value, detach=detach, flags=data_dir_flag(data_dir))

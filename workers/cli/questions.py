@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from workers.settings import Settings
 
 LAST_SESSION = "last_session"
-_LONGEST_EVIDENCE = 1_200
+_LONGEST_EVIDENCE = 500
 """Characters of an item that are shown; --json gives all."""
 _LONGEST_SOURCE = 200
 _KINDS = ("passage", "fact", "entity")

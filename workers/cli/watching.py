@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from scheduler.states import RunState
 from workers.cli.driving import drive
 from workers.cli.progress import Display, Step
-from workers.cli.steps import DONE, RUNNING, finalize_steps, needed_queues, run_steps
+from workers.cli.steps import finalize_steps, needed_queues, run_steps
 from workers.running import System
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ def watch_run(system: System, display: Display, run: str) -> "RunStatus":
     client = system.client
 
     def show(status: "RunStatus") -> None:
-        stages = client.stages(run) if status.state.value == RUNNING else {}
+        stages = client.stages(run) if status.state is RunState.RUNNING else {}
         display.show(run_steps(status, stages, client.finalize_status(status.graph)))
 
     return drive(
@@ -25,7 +26,7 @@ def watch_run(system: System, display: Display, run: str) -> "RunStatus":
         display.note,
         look=lambda: client.status(run),
         show=show,
-        over=lambda status: status.state.value == DONE,
+        over=lambda status: status.state is RunState.DONE,
         needed=needed_queues,
     )
 
@@ -37,7 +38,7 @@ def watch_finalize(system: System, display: Display, graph: str, number: int) ->
         display.note,
         look=lambda: system.client.finalize_status(graph),
         show=lambda status: display.show(finalize_steps(status)),
-        over=lambda status: status.state != RUNNING or status.number > number,
+        over=lambda status: status.state != "running" or status.number > number,
         needed=lambda _: ("finalize",),
     )
 

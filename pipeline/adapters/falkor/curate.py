@@ -50,6 +50,10 @@ class FalkorCurator:
         """See `GraphCurator.record_embedder`."""
         return record.record_embedder(self._graph, record_wanted)
 
+    def record_store(self, store_id: str) -> None:
+        """See `GraphCurator.record_store`."""
+        record.record_store(self._graph, store_id)
+
     def counts(self) -> GraphCounts:
         """See `GraphCurator.counts`."""
         return record.count_graph(self._graph)

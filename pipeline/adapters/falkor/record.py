@@ -34,6 +34,11 @@ def record_embedder(graph: FalkorGraph, record: GraphRecord) -> GraphRecord:
     return stored
 
 
+def record_store(graph: FalkorGraph, store_id: str) -> None:
+    """See `GraphCurator.record_store`."""
+    graph.query("MATCH (g:__GraphRAGConfig__ {id: 'default'}) SET g.artifact_store = $store", store=store_id)
+
+
 def count_graph(graph: FalkorGraph) -> GraphCounts:
     """See `GraphCurator.counts`; raises `GraphMissing` where there is no graph."""
     documents, chunks, entities, relations, mentions = (int(graph.ro_query(cypher)[0][0]) for cypher in _COUNTS)

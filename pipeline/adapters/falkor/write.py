@@ -50,12 +50,18 @@ class FalkorWriter:
             if content_hash
         }
 
+    def discard(self, document_id: str, epoch: int) -> None:
+        """See `GraphWriter.discard`."""
+        discard_document(self._graph, document_id, epoch)
+
     def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
         """See `GraphWriter.write`.
 
         Raises `GraphRejected` that names the documents at fault, after all others have been
         written: `stored` tells which those are.
         """
+        # Before ids are resolved through merges: a merger whose lease has ended cannot merge in between.
+        raise_fence(self._graph, epoch, exclusive=False)
         faults = list(self._write_or_split(documents, epoch, progress))
         if faults:
             raise GraphRejected("; ".join(faults))

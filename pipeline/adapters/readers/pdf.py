@@ -16,7 +16,7 @@ from pypdf import Configuration, PageObject, PdfReader, apply_configuration
 from pypdf.errors import DependencyError, FileNotDecryptedError, LimitReachedError, WrongPasswordError
 
 from pipeline.config import LoadConfig
-from pipeline.errors import LoadCode, LoadError
+from pipeline.errors import LoadCode, LoadError, is_time_limit
 from pipeline.load.clean import clean
 from pipeline.models import LoadedText, Page
 
@@ -163,8 +163,7 @@ def _translate_errors() -> Iterator[None]:
     except LimitReachedError as error:
         raise LoadError(LoadCode.LIMIT_EXCEEDED, f"The PDF would take too much work: {_brief(error)}") from error
     except Exception as error:
-        # The soft time limit of a Celery worker is an exception of billiard's, which must end the task.
-        if type(error).__module__.startswith("billiard"):
+        if is_time_limit(error):
             raise
         raise LoadError(
             LoadCode.CORRUPT, f"The PDF is damaged ({_brief(error)}). Open it in a viewer and save or print it anew."

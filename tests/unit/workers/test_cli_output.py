@@ -7,7 +7,7 @@ import pytest
 from scheduler.records import FinalizeStatus, RunStatus
 from scheduler.states import RunState
 from scheduler.workers import Worker
-from workers.addresses import mask_url
+from workers.addresses import mask_url, spell_for_redis
 from workers.cli.driving import Reminder, role_for
 from workers.cli.health import fresh_workers
 from workers.cli.output import Output, one_line, printable, seconds_text
@@ -101,6 +101,18 @@ def test_addresses_are_shown_without_password(url, shown) -> None:
     assert mask_url(url) == shown
 
 
+@pytest.mark.parametrize(
+    ("url", "spelled"),
+    [
+        ("falkor://:falkor-pw@falkordb:1/0", "redis://:falkor-pw@falkordb:1/0"),
+        ("falkors://host:1", "rediss://host:1"),
+        ("redis://:falkor-pw@falkordb:1/0", "redis://:falkor-pw@falkordb:1/0"),
+    ],
+)
+def test_only_the_scheme_of_an_address_is_spelled_for_redis(url, spelled) -> None:
+    assert spell_for_redis(url) == spelled
+
+
 def test_pace_goes_by_the_last_half_minute(clock) -> None:
     pace = Pace(clock)
     pace.see(0)
@@ -185,9 +197,9 @@ def test_the_smallest_fitting_role_is_suggested(queues, role) -> None:
 
 def test_health_of_a_role_counts_fresh_workers_of_this_host_only() -> None:
     workers = [
-        Worker("query-1@here", ("query",), 1, 1, seen=95.0),
-        Worker("query-2@there", ("query",), 1, 2, seen=95.0),
-        Worker("query-3@here", ("query",), 1, 3, seen=75.0),
-        Worker("load-4@here", ("load",), 1, 4, seen=95.0),
+        Worker("query-1@here", ("query",), 1, 1, "", seen=95.0),
+        Worker("query-2@there", ("query",), 1, 2, "", seen=95.0),
+        Worker("query-3@here", ("query",), 1, 3, "", seen=75.0),
+        Worker("load-4@here", ("load",), 1, 4, "", seen=95.0),
     ]
     assert [worker.name for worker in fresh_workers(workers, "query", "here", now=100.0)] == ["query-1@here"]

@@ -1,0 +1,186 @@
+"""The write stage decides each file by itself, whatever happens to its batch."""
+
+from pathlib import Path
+
+import fakeredis
+import pytest
+
+from pipeline import ids
+from pipeline.config import ChunkConfig, LoadConfig
+from pipeline.errors import GraphMissing, GraphRejected
+from pipeline.models import Chunk, Extraction, LoadedText, StoredDocument
+from pipeline.ontology import DEFAULT_ONTOLOGY
+from scheduler.codec import encode
+from scheduler.ingest import IngestStages
+from scheduler.leases import Leases
+from scheduler.ledger import Ledger
+from scheduler.records import Batch, NewFile
+from scheduler.stages import run_stage
+
+
+class Shelf(dict):
+    """An artifact store in memory."""
+
+    store_id = "shelf"
+    put = dict.__setitem__
+
+
+class Writer:
+    """A graph that keeps ids only, and refuses what it is told to."""
+
+    def __init__(self):
+        self.documents, self.refused, self.discarded, self.missing = {}, set(), [], False
+
+    def stored(self, names):
+        if self.missing:
+            raise GraphMissing("there is no graph")
+        return {name: self.documents[name] for name in names if name in self.documents}
+
+    def fence(self):
+        return 0
+
+    def write(self, documents, epoch, progress):
+        progress()
+        for d in documents:
+            if d.id not in self.refused:
+                self.documents[d.id] = StoredDocument(d.id, d.content_hash, d.source_hash, d.fingerprint, d.run_id)
+        if self.refused:
+            raise GraphRejected(f"refused: {self.refused}")
+
+    def discard(self, document_id, epoch):
+        self.discarded.append(document_id)
+
+
+class Reads:
+    fingerprint = "same"
+
+
+@pytest.fixture
+def client():
+    return fakeredis.FakeRedis(decode_responses=True, version=(7, 4))
+
+
+@pytest.fixture
+def writer():
+    return Writer()
+
+
+@pytest.fixture
+def stages(client, writer):
+    return IngestStages(
+        root_of=Path,
+        reader=Reads(),
+        extractor=Reads(),
+        ontology=DEFAULT_ONTOLOGY,
+        artifacts=Shelf(),
+        writer_of=lambda graph: writer,
+        leases=Leases(client, ttl_ms=60_000),
+        load_config=LoadConfig(),
+        chunk_config=ChunkConfig(),
+        turn_seconds=60,
+        check_record=lambda graph: None,
+    )
+
+
+@pytest.fixture
+def ledger(client):
+    return Ledger(client, lease_ms=60_000, queue_ttl_ms=60_000, max_starts=3)
+
+
+def bring_to_write(ledger, stages, names, warnings=()):
+    """Give a batch whose files have passed all stages but the last."""
+    run = ledger.open_run("kb", "/", finalize="never", options={})
+    ledger.append(run, 0, [NewFile(name, 1) for name in names])
+    ledger.seal(run)
+    batch = ledger.take(window=9, max_files=20, max_bytes=10_000, spread=1)
+    for stage in ("load", "chunk", "extract"):
+        claimed = ledger.claim(batch, stage, stage, "w")
+        refs = {f.index: {"source": f.relative, "content": f.relative, "text": f"text/{f.relative}",
+                          "chunks": f"chunks/{f.relative}"} for f in claimed}  # fmt: skip
+        ledger.settle(run, stage, passed=refs)
+    for name in names:
+        stages.artifacts.put(f"text/{name}", encode(LoadedText(name, "text/plain", warnings=tuple(warnings))))
+        stages.artifacts.put(f"chunks/{name}", encode((Chunk(0, 0, len(name), name),)))
+        stages.artifacts.put(stages._extraction_key(name), encode(Extraction(dropped={"ungrounded": 2})))
+    return batch
+
+
+def fates(ledger, run):
+    return {r.relative: (r.state, r.code) for r in ledger.files(run)}
+
+
+def test_a_document_that_the_graph_refuses_fails_alone_and_leaves_nothing_behind(ledger, stages, writer):
+    batch = bring_to_write(ledger, stages, ["a", "bad", "c"])
+    writer.refused = {ids.file_document_id("bad")}
+    run_stage(ledger, batch, "write", stages.write, "w")
+    assert fates(ledger, batch.run) == {
+        "a": ("written", "ok"), "bad": ("failed", "graph_rejected"), "c": ("written", "ok"),
+    }  # fmt: skip
+    assert writer.discarded == [ids.file_document_id("bad")]
+
+
+def test_a_graph_that_is_removed_meanwhile_is_made_anew_and_fails_no_file(ledger, stages, writer):
+    batch = bring_to_write(ledger, stages, ["a", "b"])
+    stages._prepared.add("kb")
+    writer.missing = True
+    run_stage(ledger, batch, "write", stages.write, "w")
+    assert fates(ledger, batch.run) == {"a": ("waiting", ""), "b": ("waiting", "")}
+    assert stages._prepared == set()
+
+
+def test_what_was_dropped_or_could_not_be_read_is_told(ledger, stages):
+    batch = bring_to_write(ledger, stages, ["a"], warnings=["Page 3 cannot be read."])
+    run_stage(ledger, batch, "write", stages.write, "w")
+    (report,) = ledger.files(batch.run)
+    assert (report.state, report.code, report.message) == ("written", "partial", "Page 3 cannot be read.")
+    assert report.details["dropped"] == {"ungrounded": 2}
+
+
+def test_a_document_that_another_holds_waits_and_its_mates_are_written(ledger, stages, client):
+    batch = bring_to_write(ledger, stages, ["a", "b"])
+    Leases(client, ttl_ms=60_000).take_documents("kb", "another", [ids.file_document_id("b")])
+    run_stage(ledger, batch, "write", stages.write, "w")
+    assert fates(ledger, batch.run) == {"a": ("written", "ok"), "b": ("waiting", "")}
+
+
+def test_a_file_of_the_same_run_that_is_in_the_graph_already_counts_as_written(ledger, stages, writer):
+    batch = bring_to_write(ledger, stages, ["a"])
+    name = ids.file_document_id("a")
+    writer.documents[name] = StoredDocument(name, "a", "a", stages.fingerprint, batch.run)
+    run_stage(ledger, batch, "write", stages.write, "w")
+    assert fates(ledger, batch.run)["a"] == ("written", "ok")
+
+
+def test_an_overdue_batch_goes_round_again_file_by_file(ledger, stages, writer):
+    from billiard.exceptions import SoftTimeLimitExceeded
+
+    def overdue(*_):
+        raise SoftTimeLimitExceeded
+
+    batch = bring_to_write(ledger, stages, ["a", "b"])
+    writer.write = overdue
+    run_stage(ledger, batch, "write", stages.write, "w")
+    again = [ledger.take(window=9, max_files=20, max_bytes=10_000, spread=1) for _ in range(2)]
+    assert [len(b.files) for b in again] == [1, 1]
+
+
+def test_a_single_file_that_is_overdue_ends_as_a_timeout(ledger, stages, writer):
+    from billiard.exceptions import SoftTimeLimitExceeded
+
+    def overdue(*_):
+        raise SoftTimeLimitExceeded
+
+    batch = bring_to_write(ledger, stages, ["a"])
+    writer.write = overdue
+    run_stage(ledger, batch, "write", stages.write, "w")
+    assert fates(ledger, batch.run)["a"] == ("failed", "timeout")
+
+
+def test_the_batch_of_a_fault_of_our_own_fails_with_its_name(ledger, stages, writer):
+    def faulty(*_):
+        raise KeyError("oops")
+
+    batch: Batch = bring_to_write(ledger, stages, ["a"])
+    writer.write = faulty
+    run_stage(ledger, batch, "write", stages.write, "w")
+    assert fates(ledger, batch.run)["a"] == ("failed", "internal_error")
