@@ -26,7 +26,7 @@ from pipeline.errors import (
 )
 from pipeline.models import GraphRecord, Pending
 from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter, Vectors
-from pipeline.resolve import plan_merges
+from pipeline.resolve import Merge, plan_merges
 from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard, next_phase
 from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
@@ -183,7 +183,7 @@ class Curation:
         self.artifacts.put(self._key(shard, "merges"), orjson.dumps([(m.survivor, m.duplicate) for m in merges]))
         return {"files_lost": lost, "merges_planned": len(merges)}
 
-    def _plan_merges(self, shard: Shard, curator: GraphCurator) -> list[Merge]:
+    def _plan_merges(self, shard: Shard, curator: GraphCurator) -> Sequence[Merge]:
         candidates = {}
         for first in _pages(self._all_pending(curator, "entity"), PAGE):
             for candidate in curator.merge_candidates([p.id for p in first]):
@@ -201,7 +201,7 @@ class Curation:
                 names = {ids.file_document_id(report.relative): report.index for report in page}
                 missing = names.keys() - writer.stored(list(names)).keys()
                 if missing:
-                    lost += self.ledger.reopen(run, [names[name] for name in missing])
+                    lost += self.ledger.reopen(run, [names[name] for name in missing], FileState.WRITTEN)
             self.finalizes.touch(shard)
         return lost
 

@@ -25,3 +25,7 @@ class RunNotFound(PermanentError):
 
 class RunNotOpen(PermanentError):
     """The run's manifest is sealed: it takes no more files."""
+
+
+class RunOver(PermanentError):
+    """The run has ended, and what was asked for needs one that goes on."""

@@ -31,7 +31,7 @@ from scheduler.codec import FORMAT, decode_chunks, decode_extraction, decode_tex
 from scheduler.errors import LeaseUnavailable
 from scheduler.leases import Access, GraphLease, Leases
 from scheduler.records import ClaimedFile, Outcome
-from scheduler.stages import OutOfTurn, StageRun, defer_seconds, each_file, outcome_of
+from scheduler.stages import OutOfTurn, StageRun, each_file, outcome_of
 from scheduler.states import FileState
 
 EXTRACT_SLICE = 16
@@ -161,7 +161,7 @@ class IngestStages:
             try:
                 one = self._assemble(run, f)
             except TransientError as error:
-                run.deferred[f.index] = defer_seconds(error, f.defers)
+                run.defer(f, error)
             except PermanentError as error:
                 run.ended[f.index] = outcome_of(error, run.stage)
             else:
@@ -170,10 +170,34 @@ class IngestStages:
         try:
             for name in self.leases.take_documents(graph, run.holder, names):
                 f = ready.pop(name).file
-                run.deferred[f.index] = defer_seconds(LeaseUnavailable(name), f.defers)
+                run.defer(f, LeaseUnavailable(f"Another run writes {name} right now."))
             if ready:
                 with GraphLease.hold(self.leases, graph, Access.SHARED, run.holder) as lease, self._made_anew(graph):
                     self._write_leased(run, lease, ready)
+        finally:
+            self.leases.release_documents(graph, run.holder, names)
+
+    # discard
+
+    def discard(self, run: StageRun) -> None:
+        """Remove what the files of a cancelled run left in the graph; a document that is complete stays."""
+        graph = run.batch.graph
+        writer = self.writer_of(graph)
+        files = {ids.file_document_id(f.relative): f for f in run.open_files()}
+        names = list(files)
+        try:
+            for name in self.leases.take_documents(graph, run.holder, names):
+                run.defer(files.pop(name), LeaseUnavailable(f"Another run writes {name} right now."))
+            with GraphLease.hold(self.leases, graph, Access.SHARED, run.holder) as lease:
+                stored = writer.stored(list(files))
+                for name, f in files.items():
+                    if name in stored and stored[name].run_id == run.batch.run:
+                        run.ended[f.index] = Outcome(FileState.WRITTEN, stage=run.stage)
+                        continue
+                    if name not in stored:
+                        writer.discard(name, lease.epoch)
+                    run.ended[f.index] = Outcome(FileState.CANCELLED, "cancelled", stage=run.stage)
+                    run.progress()
         finally:
             self.leases.release_documents(graph, run.holder, names)
 

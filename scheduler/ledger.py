@@ -7,23 +7,21 @@ face. A file's fate is recorded once; a batch, a lease or a message may be lost 
 
 import secrets
 import time
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, cast
 
 import orjson
 import redis
 import structlog
 
-from scheduler.errors import RunNotFound, RunNotOpen
-from scheduler.records import Batch, ClaimedFile, FileReport, NewFile, Outcome, RunStatus
+from scheduler.errors import RunNotOpen
+from scheduler.records import Batch, ClaimedFile, NewFile, Outcome
+from scheduler.reports import SEGMENT, RunReports
 from scheduler.scripts import Scripts, reaching_ledger
 from scheduler.states import STAGES, FileState, RunState
 
 _log = structlog.get_logger(__name__)
 
-SEGMENT = 1000
-"""Files in one manifest segment; the scripts use the same number."""
 SWEEP_LIMIT = 500
 """Files that one sweep of a run takes back at most; the next tick goes on."""
 
@@ -32,7 +30,7 @@ def _dumps(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
-class Ledger:
+class Ledger(RunReports):
     """Runs, files and their outcomes."""
 
     def __init__(self, client: "redis.Redis", *, lease_ms: int, queue_ttl_ms: int, max_starts: int) -> None:
@@ -44,7 +42,7 @@ class Ledger:
             queue_ttl_ms: how long a dispatched message may stay unclaimed before it is taken for lost.
             max_starts: starts without a recorded end after which a file is a dead letter.
         """
-        self._redis = client
+        super().__init__(client)
         self._scripts = Scripts(client, "common")
         self._lease_ms = lease_ms
         self._queue_ttl_ms = queue_ttl_ms
@@ -58,8 +56,21 @@ class Ledger:
     # Submission
 
     @reaching_ledger()
-    def open_run(self, graph: str, root: str, *, finalize: str, options: dict[str, Any]) -> str:
-        """Make a run that takes files until it is sealed; gives its id."""
+    def open_run(
+        self,
+        graph: str,
+        root: str,
+        *,
+        finalize: str,
+        options: dict[str, Any],
+        priority: int = 0,
+        most_failed: float = 1.0,
+    ) -> str:
+        """Make a run that takes files until it is sealed; gives its id.
+
+        Higher priorities are dispatched first. Of at least 20 files that have ended, a share of failures
+        above `most_failed` pauses the run.
+        """
         now = time.time()
         run = time.strftime("%Y%m%d-%H%M%S-", time.gmtime(now)) + secrets.token_hex(3)
         pipe = self._redis.pipeline(transaction=True)
@@ -70,6 +81,8 @@ class Ledger:
                 "graph": graph,
                 "root": root,
                 "finalize": finalize,
+                "priority": priority,
+                "most_failed": most_failed,
                 "options": _dumps(options),
                 "generation": 1,
                 "created_at": int(now * 1000),
@@ -144,16 +157,18 @@ class Ledger:
         if not raw:
             return None
         row = orjson.loads(raw)
-        return Batch(row["run"], row["generation"], row["graph"], row["token"], tuple(row["files"]))
+        return Batch(
+            row["run"], row["generation"], row["graph"], row["token"], tuple(row["files"]), discard=row["discard"]
+        )
 
     def sweep(self, run: str) -> tuple[int, int, int]:
         """Take back expired files of a run; gives lost messages, lost workers, dead letters."""
         messages, workers, dead = self._scripts.call("sweep", run, self._max_starts, SWEEP_LIMIT)
         return int(messages), int(workers), int(dead)
 
-    def reopen(self, run: str, indices: Sequence[int]) -> int:
-        """Send files round again that count as written but are not in the graph; gives how many."""
-        return int(self._scripts.call("reopen", run, _dumps(list(indices)), patient=True))
+    def reopen(self, run: str, indices: Sequence[int], state: FileState) -> int:
+        """Send files round again whose outcome is `state`; gives how many."""
+        return int(self._scripts.call("reopen", run, _dumps(list(indices)), state.value, patient=True))
 
     @reaching_ledger()
     def active_runs(self) -> list[str]:
@@ -175,7 +190,7 @@ class Ledger:
             self._max_starts,
             worker,
             _dumps(batch.files),
-            STAGES.index(stage),
+            STAGES.index(stage) if stage in STAGES else 0,
             patient=True,
         )
         claimed = []
@@ -202,99 +217,21 @@ class Ledger:
         passed: dict[int, dict[str, str]] | None = None,
         deferred: dict[int, float] | None = None,
         alone: dict[int, float] | None = None,
+        seconds: dict[int, float] | None = None,
+        errors: dict[int, dict[str, str]] | None = None,
     ) -> list[int]:
         """End a stage: outcomes, files that go on (with their reference), files that wait (in seconds).
 
-        Those in `alone` wait likewise, and travel without batch mates from then on.
-
+        Those in `alone` wait likewise, and travel without batch mates from then on. `seconds` is the time
+        that the stage took for a file, `errors` what a file waits for, as code and message.
         Gives the files whose lease was lost meanwhile: whoever holds them now decides their fate.
         """
-        rows: list[list[Any]] = [[i, "end", outcome.as_row()] for i, outcome in (ended or {}).items()]
-        rows += [[i, "next", _dumps(ref)] for i, ref in (passed or {}).items()]
-        rows += [[i, "defer", int(seconds * 1000)] for i, seconds in (deferred or {}).items()]
-        rows += [[i, "alone", int(seconds * 1000)] for i, seconds in (alone or {}).items()]
-        if not rows:
+        moves: list[tuple[int, str, Any]] = [(i, "end", outcome.as_row()) for i, outcome in (ended or {}).items()]
+        moves += [(i, "next", _dumps(ref)) for i, ref in (passed or {}).items()]
+        moves += [(i, "defer", int(wait * 1000)) for i, wait in (deferred or {}).items()]
+        moves += [(i, "alone", int(wait * 1000)) for i, wait in (alone or {}).items()]
+        if not moves:
             return []
+        rows = [[i, verb, what, (seconds or {}).get(i, 0.0), (errors or {}).get(i)] for i, verb, what in moves]
         raw = self._scripts.call("settle", run, holder, self._queue_ttl_ms, _dumps(rows), patient=True)
         return [int(index) for index in orjson.loads(raw)]
-
-    # Reports
-
-    def _meta(self, run: str) -> dict[str, str]:
-        meta = cast("dict[str, str]", self._redis.hgetall(f"gm:run:{run}"))
-        if not meta:
-            raise RunNotFound(f"There is no run {run!r}. `graphmill runs` lists them.")
-        return meta
-
-    @reaching_ledger()
-    def status(self, run: str) -> RunStatus:
-        """Tell where a run stands; raises `RunNotFound`."""
-        pipe = self._redis.pipeline(transaction=True)
-        pipe.hgetall(f"gm:run:{run}")
-        pipe.zcard(f"gm:run:{run}:clock")
-        meta, in_flight = pipe.execute()
-        if not meta:
-            raise RunNotFound(f"There is no run {run!r}. `graphmill runs` lists them.")
-
-        def seconds(name: str) -> float | None:
-            return int(meta[name]) / 1000 if name in meta else None
-
-        total, ended = int(meta["total"]), int(meta["ended"])
-        return RunStatus(
-            run=run,
-            state=RunState(meta["state"]),
-            graph=meta["graph"],
-            root=meta["root"],
-            total=total,
-            pending=total - ended - in_flight,
-            in_flight=in_flight,
-            counts={state.value: int(meta.get(f"count:{state.value}", 0)) for state in FileState},
-            created_at=seconds("created_at") or 0.0,
-            sealed_at=seconds("sealed_at"),
-            ingested_at=seconds("ingested_at"),
-            ended_at=seconds("ended_at"),
-            error=meta.get("error", ""),
-            options=orjson.loads(meta["options"]),
-        )
-
-    def stages(self, run: str) -> dict[str, int]:
-        """Count the dispatched files by the stage that works on them, or as `queued` or `waiting`.
-
-        Reads their records, of which there are as many as the window holds.
-        """
-        raws = cast("list[str]", self._redis.hvals(f"gm:run:{run}:active"))
-        records = [orjson.loads(raw) for raw in raws]
-        return dict(Counter(r["stage"] if r["state"] == "running" else r["state"] for r in records))
-
-    @reaching_ledger()
-    def runs(self, limit: int = 50) -> list[RunStatus]:
-        """List the newest runs, newest first."""
-        return [self.status(str(run)) for run in self._redis.zrevrange("gm:runs", 0, limit - 1)]
-
-    def files(self, run: str, states: Sequence[FileState] | None = None) -> Iterator[FileReport]:
-        """Report the files of a run in manifest order; all, or those with an outcome in `states`."""
-        with reaching_ledger():
-            total = int(self._meta(run)["total"])
-        for first in range(0, total, SEGMENT):
-            k = first // SEGMENT
-            pipe = self._redis.pipeline(transaction=True)
-            pipe.lrange(f"gm:run:{run}:manifest:{k}", 0, -1)
-            pipe.hgetall(f"gm:run:{run}:outcomes:{k}")
-            pipe.hmget(f"gm:run:{run}:active", [str(i) for i in range(first, min(total, first + SEGMENT))])
-            with reaching_ledger():
-                entries, outcomes, records = pipe.execute()
-            for offset, entry in enumerate(entries):
-                index = first + offset
-                relative, size = orjson.loads(entry)
-                raw = outcomes.get(str(index))
-                if raw:
-                    o = orjson.loads(raw)
-                    details = {k: o[k] for k in ("worker", "starts", "defers") if k in o} | o.get("details", {})
-                    report = FileReport(
-                        index, relative, size, o["state"], o["code"], o.get("message", ""), o["stage"], details
-                    )
-                else:
-                    record = orjson.loads(records[offset]) if records[offset] else {"state": "pending"}
-                    report = FileReport(index, relative, size, record["state"], stage=record.get("stage", ""))
-                if states is None or report.state in {s.value for s in states}:
-                    yield report

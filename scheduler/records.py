@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from scheduler.states import FileState, RunState
+from scheduler.states import ENDED_STATES, FileState, RunState
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +17,7 @@ class NewFile:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of a file. `stage` names where it was decided, `seconds` the time that stage took for it."""
+    """What became of a file; `stage` names where it was decided."""
 
     state: FileState
     code: str = "ok"
@@ -44,6 +44,8 @@ class Batch:
     graph: str
     token: str
     files: tuple[int, ...]
+    discard: bool = False
+    """What the files left in the graph is to be removed, as their run was cancelled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,12 +91,20 @@ class RunStatus:
     ingested_at: float | None
     ended_at: float | None
     error: str
+    reason: str
+    """Why the run is paused."""
+    priority: int
     options: dict[str, Any]
 
     @property
     def ended(self) -> int:
         """How many files have an outcome."""
         return sum(self.counts.values())
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will happen to it."""
+        return self.state in ENDED_STATES
 
     @property
     def failed(self) -> int:

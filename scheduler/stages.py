@@ -51,6 +51,8 @@ class StageRun:
     passed: dict[int, dict[str, str]] = field(default_factory=dict)
     deferred: dict[int, float] = field(default_factory=dict)
     alone: dict[int, float] = field(default_factory=dict)
+    seconds: dict[int, float] = field(default_factory=dict)
+    errors: dict[int, dict[str, str]] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
     _renewed: float = field(default_factory=time.monotonic)
 
@@ -76,6 +78,11 @@ class StageRun:
         else:
             self.passed[index] = result
 
+    def defer(self, f: ClaimedFile, error: TransientError) -> None:
+        """Let a file wait, for as long as the error and its history ask for."""
+        self.deferred[f.index] = defer_seconds(error, f.defers)
+        self.errors[f.index] = {"code": error.code, "message": str(error)[:300]}
+
     def elapsed(self) -> float:
         """Tell for how many seconds this task has worked."""
         return time.monotonic() - self.started
@@ -98,7 +105,7 @@ def run_stage(ledger: Ledger, batch: Batch, stage: str, work: Work, worker: str)
         work(run)
     except TransientError as error:
         for f in run.open_files():
-            run.deferred[f.index] = defer_seconds(error, f.defers)
+            run.defer(f, error)
     except Exception as error:  # noqa: BLE001 - whatever it was, every claimed file gets its fate
         if is_time_limit(error):
             _end_overdue(run)
@@ -112,11 +119,14 @@ def run_stage(ledger: Ledger, batch: Batch, stage: str, work: Work, worker: str)
 
 def settle(run: StageRun) -> None:
     """Report to the ledger what was decided, leaving out what was lost."""
+    # Where files were worked on together, each bears its part.
+    share = run.elapsed() / len(run.files)
     mine = {
         name: {i: value for i, value in getattr(run, name).items() if i not in run.lost}
         for name in ("ended", "passed", "deferred", "alone")
     }
-    lost = run.ledger.settle(run.batch.run, run.holder, **mine)
+    seconds = {i: run.seconds.get(i, share) for i in run.files}
+    lost = run.ledger.settle(run.batch.run, run.holder, **mine, seconds=seconds, errors=run.errors)
     if lost or run.lost:
         _log.warning("files_lost", run=run.batch.run, stage=run.stage, files=sorted({*lost, *run.lost}))
 
@@ -127,6 +137,7 @@ def each_file(work: FileWork) -> Work:
     def over_all(run: StageRun) -> None:
         for f in run.open_files():
             run.current = f.index
+            began = time.monotonic()
             try:
                 run.progress()
                 result = work(run, f)
@@ -134,7 +145,7 @@ def each_file(work: FileWork) -> Work:
                 if f.index not in run.lost:
                     raise
             except TransientError as error:
-                run.deferred[f.index] = defer_seconds(error, f.defers)
+                run.defer(f, error)
             except Exception as error:
                 if is_time_limit(error):
                     raise
@@ -143,6 +154,7 @@ def each_file(work: FileWork) -> Work:
                 run.ended[f.index] = outcome_of(error, run.stage)
             else:
                 run.decide(f.index, result)
+            run.seconds[f.index] = time.monotonic() - began
         run.current = None
 
     return over_all

@@ -10,6 +10,7 @@ from typing import Protocol
 from scheduler.finalize import FinalizeLedger, Phase, Shard
 from scheduler.ledger import Ledger
 from scheduler.records import Batch
+from scheduler.verbs import RunVerbs
 
 
 class Sender(Protocol):
@@ -34,6 +35,10 @@ class DispatchConfig:
     max_files: int
     max_bytes: int
     spread: int
+    memory_mark: float
+    """Share of the broker's memory above which nothing new is dispatched: at its end it refuses every write."""
+    keep_seconds: float
+    """How long runs that have ended are remembered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,15 +51,23 @@ class TickReport:
     dead_letters: int = 0
     finalizes_begun: int = 0
     phases_redriven: int = 0
+    held_back: bool = False
+    """The broker's memory is above the mark; dispatch goes on by itself once it is below."""
 
 
-def tick(ledger: Ledger, finalizes: FinalizeLedger, sender: Sender, config: DispatchConfig) -> TickReport:
+def tick(
+    ledger: Ledger, verbs: RunVerbs, finalizes: FinalizeLedger, sender: Sender, config: DispatchConfig
+) -> TickReport:
     """Do all that is due now; raises what the ledger or the broker raise, and can be repeated."""
     messages = workers = dead = 0
     for run in ledger.active_runs():
         lost = ledger.sweep(run)
         messages, workers, dead = messages + lost[0], workers + lost[1], dead + lost[2]
-    sent = dispatch(ledger, sender, config)
+        # Does nothing for a run that is not being cancelled.
+        verbs.go_on_cancelling(run)
+    verbs.expire(config.keep_seconds)
+    held_back = verbs.memory_share() > config.memory_mark
+    sent = 0 if held_back else dispatch(ledger, sender, config)
     begun = redriven = 0
     for graph in finalizes.graphs():
         number = finalizes.begin(graph)
@@ -64,7 +77,7 @@ def tick(ledger: Ledger, finalizes: FinalizeLedger, sender: Sender, config: Disp
         elif shards := finalizes.redrive(graph):
             redriven += 1
             sender.send_phase(shards)
-    return TickReport(sent, messages, workers, dead, begun, redriven)
+    return TickReport(sent, messages, workers, dead, begun, redriven, held_back)
 
 
 def dispatch(ledger: Ledger, sender: Sender, config: DispatchConfig) -> int:

@@ -11,8 +11,10 @@ from tasks import finalize, ingest
 
 
 def batch_chain(batch: Batch) -> Any:
-    """Give the four stages of a batch; only the first message exists until it has run."""
+    """Give the four stages of a batch (only the first message exists until it has run), or its removal."""
     message = {**asdict(batch), "files": list(batch.files)}
+    if batch.discard:
+        return ingest.discard.si(**message)
     return chain(*(stage.si(**message) for stage in (ingest.load, ingest.chunk, ingest.extract, ingest.write)))
 
 

@@ -41,3 +41,9 @@ def extract(self: Task[..., Any], /, **message: Any) -> None:
 def write(self: Task[..., Any], /, **message: Any) -> None:
     """Write the documents of a batch to the graph."""
     _run(self, "write", message)
+
+
+@shared_task(name="revise.discard", bind=True)
+def discard(self: Task[..., Any], /, **message: Any) -> None:
+    """Remove what the files of a cancelled run left in the graph."""
+    _run(self, "discard", message)

@@ -16,6 +16,7 @@ from scheduler.finalize import FinalizeLedger, Shard
 from scheduler.ledger import Ledger
 from scheduler.stages import StageRun
 from scheduler.tick import DispatchConfig, Sender, TickReport, tick
+from scheduler.verbs import RunVerbs
 
 _log = structlog.get_logger(__name__)
 
@@ -34,6 +35,9 @@ class Stages(Protocol):
 
     def write(self, run: StageRun) -> None:
         """Write documents to the graph."""
+
+    def discard(self, run: StageRun) -> None:
+        """Remove what the files of a cancelled run left in the graph."""
 
 
 class FinalizeSteps(Protocol):
@@ -61,6 +65,7 @@ class Resources:
     """Everything that a shell hands its message to."""
 
     ledger: Ledger
+    verbs: RunVerbs
     finalizes: FinalizeLedger
     stages: Stages
     finalize_steps: FinalizeSteps
@@ -70,7 +75,7 @@ class Resources:
 
     def tick(self) -> TickReport:
         """Do all control work that is due now."""
-        return tick(self.ledger, self.finalizes, self.sender, self.dispatch())
+        return tick(self.ledger, self.verbs, self.finalizes, self.sender, self.dispatch())
 
     def tick_after_work(self) -> None:
         """Fill the place of a batch that ended; a tick that cannot be made now is made by the next one."""

@@ -11,7 +11,7 @@ from workers.settings import Settings, load_settings
 from workers.telemetry import configure_logging
 
 GARBAGE_THRESHOLD = 50_000
-"""New objects after which a pool process looks for garbage; Python's default is 700."""
+"""New objects after which a pool process looks for garbage; Python's default is 700 to 2,000."""
 TASK_MODULES = ("tasks.ingest", "tasks.finalize", "tasks.query", "tasks.control")
 
 

@@ -8,12 +8,19 @@ import structlog
 
 from pipeline.adapters.artifacts import FolderArtifactStore
 from pipeline.adapters.callables import as_embedder, as_extractor, load_attribute
-from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorReader, FalkorWriter, connect
+from pipeline.adapters.falkor import (
+    FalkorCurator,
+    FalkorGraph,
+    FalkorInspector,
+    FalkorReader,
+    FalkorWriter,
+    connect,
+)
 from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.adapters.readers import FileReader
 from pipeline.errors import ArtifactsUnavailable, ModelUnavailable
 from pipeline.ontology import DEFAULT_ONTOLOGY, Ontology, load_ontology
-from pipeline.ports import Embedder, Extractor, GraphCurator
+from pipeline.ports import Embedder, Extractor, GraphCurator, GraphInspector
 from scheduler.curation import Curation
 from scheduler.finalize import FinalizeLedger
 from scheduler.ingest import IngestStages
@@ -22,6 +29,8 @@ from scheduler.ledger import Ledger
 from scheduler.query import Questions
 from scheduler.sessions import EvidenceSessions
 from scheduler.tick import DispatchConfig
+from scheduler.verbs import RunVerbs
+from scheduler.verify import Verification
 from scheduler.workers import Workers
 from tasks.canvas import CanvasSender
 from tasks.resources import Resources
@@ -44,6 +53,11 @@ def build_ledger(settings: Settings) -> Ledger:
         queue_ttl_ms=int(settings.queue_seconds * 1000),
         max_starts=settings.max_starts,
     )
+
+
+def build_verbs(settings: Settings, ledger: Ledger) -> RunVerbs:
+    """Make what a person does with runs."""
+    return RunVerbs(connect_redis(settings), ledger)
 
 
 def build_finalizes(settings: Settings) -> FinalizeLedger:
@@ -95,6 +109,16 @@ def curate(graph: FalkorGraph) -> GraphCurator:
     return FalkorCurator(graph)
 
 
+def inspect_graph(graph: FalkorGraph) -> GraphInspector:
+    """Give the side of a graph that comparisons read."""
+    return FalkorInspector(graph)
+
+
+def build_verification(graph: FalkorGraph, ledger: Ledger, finalizes: FinalizeLedger) -> Verification:
+    """Make what compares a graph with the ledger."""
+    return Verification(ledger, finalizes, inspect_graph(graph), FalkorWriter(graph), curate(graph))
+
+
 def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
     """Size the window by the workers that live now."""
     processes = workers.processes("extract")
@@ -103,6 +127,8 @@ def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
         max_files=settings.batch_files,
         max_bytes=settings.batch_bytes,
         spread=2 * max(1, processes),
+        memory_mark=settings.memory_mark,
+        keep_seconds=settings.keep_runs_days * 86_400,
     )
 
 
@@ -158,6 +184,7 @@ def build_resources(settings: Settings) -> Resources:
     sessions = EvidenceSessions(connect_redis(settings), expiry_seconds=settings.session_seconds)
     return Resources(
         ledger=ledger,
+        verbs=build_verbs(settings, ledger),
         finalizes=finalizes,
         stages=stages,
         finalize_steps=curation,

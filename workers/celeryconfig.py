@@ -13,6 +13,7 @@ ROUTES = {
     "ingest.chunk": {"queue": "load"},
     "ingest.extract": {"queue": "extract"},
     "ingest.write": {"queue": "write"},
+    "revise.*": {"queue": "write"},
     "finalize.*": {"queue": "finalize"},
     "control.*": {"queue": "control"},
     "query.*": {"queue": "query"},

@@ -14,14 +14,27 @@ from pipeline import errors as pipeline_errors
 from pipeline.errors import LoadCode, PermanentError, TransientError
 from pipeline.ids import bytes_hash, fingerprint
 from pipeline.load import walk_files
+from pipeline.models import GraphFingerprint
 from scheduler.finalize import FinalizeLedger, Phase, Shard
-from scheduler.ledger import SEGMENT, Ledger
+from scheduler.ledger import Ledger
 from scheduler.records import FileReport, FinalizeStatus, NewFile, Outcome, RunStatus
+from scheduler.reports import SEGMENT
 from scheduler.states import FileState, RunState
 from scheduler.tick import TickReport, tick
+from scheduler.verbs import RunVerbs
+from scheduler.verify import Verdict
 from scheduler.workers import Worker, Workers
 from tasks.canvas import CanvasSender
-from workers.bootstrap import build_dispatch, build_finalizes, build_ledger, curate, open_graph
+from workers.bootstrap import (
+    build_dispatch,
+    build_finalizes,
+    build_ledger,
+    build_verbs,
+    build_verification,
+    curate,
+    inspect_graph,
+    open_graph,
+)
 from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
 from workers.settings import Settings
@@ -42,6 +55,7 @@ _LISTED = {
     LoadCode.MISSING: "A link whose target does not exist.",
     LoadCode.UNREADABLE: "The system refuses to list it. Check the permissions of its folder.",
 }
+
 Listed = Callable[[int], None]
 """Called while files are listed, with how many there are so far."""
 
@@ -65,6 +79,11 @@ class Client:
         return build_ledger(self.settings)
 
     @cached_property
+    def verbs(self) -> RunVerbs:
+        """What a person does with runs."""
+        return build_verbs(self.settings, self.ledger)
+
+    @cached_property
     def finalizes(self) -> FinalizeLedger:
         """The finalize records."""
         return build_finalizes(self.settings)
@@ -82,6 +101,7 @@ class Client:
         *,
         graph: str,
         finalize: str = "auto",
+        priority: int = 0,
         opened: Callable[[str], None] | None = None,
         listed: Listed | None = None,
     ) -> str:
@@ -90,16 +110,23 @@ class Client:
         `root` is what the documents' names are relative to; paths outside it are refused.
         """
         options = {"paths": [str(path) for path in paths], "settings": settings_fingerprint(self.settings)}
-        run = self.ledger.open_run(graph, str(root), finalize=finalize, options=options)
+        run = self.ledger.open_run(
+            graph,
+            str(root),
+            finalize=finalize,
+            options=options,
+            priority=priority,
+            most_failed=self.settings.max_failed_share,
+        )
         if opened:
             opened(run)
         self._list(run, root, paths, listed)
         return run
 
     def resume(self, run: str, *, listed: Listed | None = None) -> RunStatus:
-        """Make an interrupted run go on; raises `SettingsDiffer` where its files would come out mixed."""
-        status = self.ledger.status(run)
-        if status.state is not RunState.DONE and status.options["settings"] != settings_fingerprint(self.settings):
+        """Make an interrupted or paused run go on; raises `SettingsDiffer` where its files would come out mixed."""
+        status = self.verbs.go_on(run)
+        if not status.over and status.options["settings"] != settings_fingerprint(self.settings):
             raise SettingsDiffer(
                 f"Run {run} was begun with other settings (extractor, ontology, chunking or embedder). "
                 "Resume it with those, or ingest the folder again as a new run."
@@ -133,7 +160,9 @@ class Client:
 
     def tick(self) -> TickReport:
         """Do the control work that is due, as beat would."""
-        return tick(self.ledger, self.finalizes, CanvasSender(), build_dispatch(self.settings, self._workers))
+        return tick(
+            self.ledger, self.verbs, self.finalizes, CanvasSender(), build_dispatch(self.settings, self._workers)
+        )
 
     def status(self, run: str) -> RunStatus:
         """Tell where a run stands."""
@@ -194,6 +223,27 @@ class Client:
             "entities": counts.entities,
             "relations": counts.relations,
         }
+
+    # Comparisons
+
+    def fingerprint(self, graph: str) -> GraphFingerprint:
+        """Hash all that a graph says; raises `GraphMissing`."""
+        opened = open_graph(self.settings, graph)
+        try:
+            kinds = tuple(inspect_graph(opened).fingerprint())
+            pending = sum(curate(opened).counts().pending.values())
+        finally:
+            opened.close()
+        whole = fingerprint(f"{one.kind} {one.count} {one.hash}" for one in kinds)
+        return GraphFingerprint(graph, whole, kinds, pending)
+
+    def verify(self, graph: str) -> Verdict:
+        """Compare the ledger with a graph, and both with themselves; raises `GraphMissing`."""
+        opened = open_graph(self.settings, graph)
+        try:
+            return build_verification(opened, self.ledger, self.finalizes).verify(graph)
+        finally:
+            opened.close()
 
     # Questions
 

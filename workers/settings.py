@@ -77,6 +77,13 @@ class Settings(BaseSettings):
     batch_files: int = Field(default=20, ge=1, le=200, description="Most files in one batch.")
     batch_bytes: int = Field(default=256_000, ge=1, description="Input bytes at which a batch is full.")
 
+    memory_mark: float = Field(
+        default=0.7, gt=0, le=1, description="Share of the broker's memory above which nothing new is dispatched."
+    )
+    max_failed_share: float = Field(
+        default=0.5, ge=0, le=1, description="A run pauses when more of its files fail (of at least 20). 1: never."
+    )
+
     # How long
     lease_seconds: float = Field(
         default=60, gt=0, description="A claimed file without progress for so long is taken back."
@@ -98,6 +105,9 @@ class Settings(BaseSettings):
     )
     max_memory_per_child_kib: int = Field(
         default=2_000_000, ge=500_000, description="A worker process above this is replaced after its task (KiB)."
+    )
+    keep_runs_days: float = Field(
+        default=30, gt=0, description="Runs that ended longer ago are forgotten; their documents stay."
     )
     session_seconds: int = Field(default=86_400, ge=1, description="Life of a session's evidence numbers.")
     query_timeout: float = Field(default=30, gt=0, description="Seconds that a command waits for a query's answer.")

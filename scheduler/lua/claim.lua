@@ -9,7 +9,16 @@ local place = tonumber(ARGV[10])
 local now = now_ms()
 local meta = redis.call('HMGET', run_key(run), 'state', 'generation')
 local claimed = {}
-if meta[1] == 'running' and meta[2] == generation then
+local works = meta[1] == 'running' or (meta[1] == 'cancelling' and stage == 'discard')
+if meta[1] == 'paused' and meta[2] == generation then
+  -- This message is used up: its files wait in the ledger until the run goes on.
+  for _, index in ipairs(cjson.decode(ARGV[9])) do
+    local record = load_record(run, index)
+    if record and record.token == token and record.done == place and record.state == 'queued' then
+      requeue(run, index, record, now)
+    end
+  end
+elseif works and meta[2] == generation then
   for _, index in ipairs(cjson.decode(ARGV[9])) do
     local record = load_record(run, index)
     if record and record.token == token and record.done == place and not has_outcome(run, index) then
@@ -24,6 +33,7 @@ if meta[1] == 'running' and meta[2] == generation then
         else
           record.starts = record.starts + 1
           record.holder, record.state, record.stage, record.worker = holder, 'running', stage, worker
+          if stage == 'write' then record.wrote = true end
           save_record(run, index, record)
           redis.call('ZADD', clock_key(run), now + ttl, index)
           claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts}

@@ -50,16 +50,23 @@ local function leave_batch(run, record)
   end
 end
 
--- All files of a sealed run have outcomes: the run waits for a finalize, or is done where none is due.
+local function end_run(run, state, now)
+  redis.call('HSET', run_key(run), 'state', state, 'ended_at', now)
+  redis.call('ZREM', 'gm:active', run)
+  redis.call('ZADD', 'gm:ended', now, run)
+end
+
+-- All files of a sealed run have outcomes: the run waits for a finalize, or has ended where none is due.
 local function settle_run(run, now)
   local r = redis.call('HMGET', run_key(run), 'state', 'total', 'ended', 'finalize', 'graph')
-  if r[1] ~= 'running' or tonumber(r[2]) ~= tonumber(r[3]) then return end
+  local cancelled = r[1] == 'cancelling'
+  if (r[1] ~= 'running' and r[1] ~= 'paused' and not cancelled) or tonumber(r[2]) ~= tonumber(r[3]) then return end
   local g = redis.call('HMGET', graph_key(r[5]), 'writes', 'finalized')
   local clean = tonumber(g[1] or 0) <= tonumber(g[2] or 0)
-  redis.call('HSET', run_key(run), 'ingested_at', now)
+  local last = cancelled and 'cancelled' or 'done'
+  redis.call('HSET', run_key(run), 'ingested_at', now, 'last_state', last)
   if r[4] == 'never' or clean then
-    redis.call('HSET', run_key(run), 'state', 'done', 'ended_at', now)
-    redis.call('ZREM', 'gm:active', run)
+    end_run(run, last, now)
   else
     redis.call('HSET', run_key(run), 'state', 'finalizing')
     redis.call('ZADD', graph_key(r[5]) .. ':waiting', now, run)
@@ -67,8 +74,23 @@ local function settle_run(run, now)
   end
 end
 
+-- So many files fail that something else than the files is wrong: the run stops until a person has looked.
+local LEAST_ENDED = 20
+local function stop_if_failing(run)
+  local r = redis.call('HMGET', run_key(run), 'state', 'most_failed', 'ended', 'count:failed')
+  local limit, ended, failed = tonumber(r[2] or 1), tonumber(r[3]), tonumber(r[4] or 0)
+  if r[1] == 'running' and ended >= LEAST_ENDED and failed > limit * ended then
+    redis.call('HSET', run_key(run), 'state', 'paused', 'reason',
+      failed .. ' of ' .. ended .. ' files failed, more than the limit of ' .. math.floor(limit * 100 + 0.5) .. ' %')
+  end
+end
+
 -- Record the one outcome of a file; a second one changes nothing.
 local function finish(run, index, outcome, record, now)
+  if record then
+    outcome.starts, outcome.defers, outcome.worker, outcome.times =
+      record.starts, record.defers, outcome.worker or record.worker, record.times
+  end
   if redis.call('HSETNX', outcomes_key(run, index), index, cjson.encode(outcome)) == 0 then return false end
   if record then leave_batch(run, record) end
   redis.call('HDEL', active_key(run), index)
@@ -78,8 +100,26 @@ local function finish(run, index, outcome, record, now)
   redis.call('HINCRBY', run_key(run), 'count:' .. outcome.state, 1)
   if outcome.state == 'written' then
     redis.call('HINCRBY', graph_key(redis.call('HGET', run_key(run), 'graph')), 'writes', 1)
+  elseif outcome.state == 'failed' then
+    stop_if_failing(run)
   end
   return true
+end
+
+-- The fate of a file of a cancelled run that nobody works on: over, unless a write of it may have begun.
+-- Then what it left is removed first (by a batch of its own kind).
+local function cancel_file(run, index, record, now)
+  if record and record.wrote then
+    if record.state ~= 'waiting' then
+      leave_batch(run, record)
+      record.holder, record.state, record.done = '', 'waiting', 0
+      save_record(run, index, record)
+      redis.call('ZREM', clock_key(run), index)
+    end
+    redis.call('ZADD', due_key(run), now, index)
+  else
+    finish(run, index, {state = 'cancelled', code = 'cancelled', stage = record and record.stage or ''}, record, now)
+  end
 end
 
 -- Out of the queue, to be dispatched again from `due` on.

@@ -14,9 +14,8 @@ else
 end
 for _, run in ipairs(redis.call('ZRANGE', key .. ':serving', 0, -1)) do
   if redis.call('HGET', run_key(run), 'state') == 'finalizing' then
-    redis.call('HSET', run_key(run), 'state', 'done', 'ended_at', now)
+    end_run(run, redis.call('HGET', run_key(run), 'last_state'), now)
     if ARGV[4] ~= '' then redis.call('HSET', run_key(run), 'error', 'finalize: ' .. ARGV[4]) end
-    redis.call('ZREM', 'gm:active', run)
   end
 end
 redis.call('DEL', key .. ':serving', key .. ':left', key .. ':held', key .. ':tries')

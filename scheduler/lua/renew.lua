@@ -1,7 +1,9 @@
 -- Renew the leases of files. ARGV: run, holder, ttl ms, indices json. Returns those no longer held.
 local run, holder, ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local now = now_ms()
-local running = redis.call('HGET', run_key(run), 'state') == 'running'
+-- A paused run lets work in hand end its stage; a cancelled one stops it.
+local state = redis.call('HGET', run_key(run), 'state')
+local running = state == 'running' or state == 'paused'
 local lost = {}
 for _, index in ipairs(cjson.decode(ARGV[4])) do
   local record = load_record(run, index)

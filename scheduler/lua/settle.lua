@@ -1,8 +1,9 @@
 -- End a stage for files of a batch. ARGV: run, holder, queue_ttl ms, rows json.
--- A row is {index, action, payload}: 'end' with an outcome, 'next' with a reference for the next stage,
+-- A row is {index, action, payload, seconds, error or null}: 'end' with an outcome, 'next' with a reference for the next stage,
 -- 'defer' with milliseconds, 'alone' with milliseconds: from now on in a batch of its own. A start that ends here is un-counted. Returns the files whose lease was lost.
 local run, holder, queue_ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local now = now_ms()
+local cancelling = redis.call('HGET', run_key(run), 'state') == 'cancelling'
 local lost = {}
 for _, row in ipairs(cjson.decode(ARGV[4])) do
   local index, action, payload = row[1], row[2], row[3]
@@ -16,12 +17,13 @@ for _, row in ipairs(cjson.decode(ARGV[4])) do
   else
     record.starts = record.starts - 1
     record.last = holder
+    record.times = record.times or {}
+    record.times[record.stage] = math.floor(((record.times[record.stage] or 0) + row[4]) * 1000 + 0.5) / 1000
     if action == 'end' then
       payload.holder = holder
-      payload.worker = record.worker
-      payload.starts = record.starts
-      payload.defers = record.defers
       finish(run, index, payload, record, now)
+    elseif cancelling then
+      cancel_file(run, index, record, now)
     elseif action == 'next' then
       record.holder, record.state, record.ref = '', 'queued', payload
       record.done = record.done + 1
@@ -29,6 +31,7 @@ for _, row in ipairs(cjson.decode(ARGV[4])) do
       redis.call('ZADD', clock_key(run), now + queue_ttl * 2 ^ math.min(record.requeues, 6), index)
     else
       if action == 'alone' then record.solo = true end
+      if row[5] ~= cjson.null then record.error = row[5] end
       record.defers = record.defers + 1
       requeue(run, index, record, now + payload)
     end

@@ -2,11 +2,14 @@
 local run, max_starts, limit = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local now = now_ms()
 local messages, workers, dead = 0, 0, 0
+local cancelling = redis.call('HGET', run_key(run), 'state') == 'cancelling'
 for _, raw in ipairs(redis.call('ZRANGEBYSCORE', clock_key(run), '-inf', now, 'LIMIT', 0, limit)) do
   local index = tonumber(raw)
   local record = load_record(run, index)
   if not record then
     redis.call('ZREM', clock_key(run), index)
+  elseif cancelling then
+    cancel_file(run, index, record, now)
   elseif record.state == 'queued' then
     messages = messages + 1
     record.requeues = record.requeues + 1

@@ -1,5 +1,6 @@
 -- Take the next batch of files for dispatch. ARGV: window, max_files, max_bytes, queue_ttl ms, spread.
--- The run with the fewest batches in flight comes first, then the oldest: runs submitted together all advance.
+-- The highest priority comes first, then the run with the fewest batches in flight, then the oldest: runs that
+-- are submitted together all advance. Of a cancelled run only files are taken whose traces must be removed.
 local window, max_files, max_bytes, queue_ttl, spread =
   tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local now = now_ms()
@@ -7,12 +8,16 @@ local total, candidates = 0, {}
 for position, run in ipairs(redis.call('ZRANGE', 'gm:active', 0, -1)) do
   local in_flight = redis.call('HLEN', batches_key(run))
   total = total + in_flight
-  if redis.call('HGET', run_key(run), 'state') == 'running' then
-    candidates[#candidates + 1] = {run = run, in_flight = in_flight, position = position}
+  local r = redis.call('HMGET', run_key(run), 'state', 'priority')
+  if r[1] == 'running' or r[1] == 'cancelling' then
+    candidates[#candidates + 1] = {
+      run = run, in_flight = in_flight, position = position, priority = tonumber(r[2] or 0), cancelling = r[1] == 'cancelling',
+    }
   end
 end
 if total >= window then return false end
 table.sort(candidates, function(a, b)
+  if a.priority ~= b.priority then return a.priority > b.priority end
   if a.in_flight ~= b.in_flight then return a.in_flight < b.in_flight end
   return a.position < b.position
 end)
@@ -42,7 +47,7 @@ for _, candidate in ipairs(candidates) do
       if #files == 0 then add(index, record); alone = true; break end
     elseif not add(index, record) then break end
   end
-  while not alone and #files < limit and next_index < last do
+  while not alone and not candidate.cancelling and #files < limit and next_index < last do
     if not has_outcome(run, next_index) then
       if not add(next_index, new_record()) then break end
     end
@@ -63,7 +68,10 @@ for _, candidate in ipairs(candidates) do
       indices[#indices + 1] = index
     end
     redis.call('HSET', batches_key(run), token, #files)
-    return cjson.encode({run = run, generation = tonumber(meta[3]), graph = meta[4], token = token, files = indices})
+    return cjson.encode({
+      run = run, generation = tonumber(meta[3]), graph = meta[4], token = token, files = indices,
+      discard = candidate.cancelling,
+    })
   end
 end
 return false

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from scheduler.states import RunState
 from workers.app import create_app
 from workers.bootstrap import open_graph
 from workers.client import Client
@@ -46,7 +45,7 @@ class System:
     def finish(self, run, seconds=60, meanwhile=lambda: None):
         """Drive a run to its end."""
         deadline = time.monotonic() + seconds
-        while (status := self.client.status(run)).state is not RunState.DONE:
+        while not (status := self.client.status(run)).over:
             assert time.monotonic() < deadline, f"{status}\n{self.log.read_text('utf-8', 'replace')[-3000:]}"
             self.client.tick()
             meanwhile()

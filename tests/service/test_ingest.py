@@ -158,3 +158,42 @@ def test_a_run_told_not_to_finalize_is_done_without(system, folder, graph_name):
     status = system.ingest(folder, graph_name, finalize="never")
     assert status.state is RunState.DONE
     assert count(system, graph_name, "(p:__Pending__)") > 0
+
+
+def test_a_cancelled_run_keeps_what_is_finished_and_leaves_nothing_half_written(system, folder, graph_name):
+    for i in range(150):
+        (folder / f"more{i}.txt").write_text(STORY.format(f"Guest{i}"), "utf-8")
+    run = system.client.submit([folder], folder, graph=graph_name)
+    cancelled = []
+
+    def cancel_once():
+        if not cancelled and system.client.status(run).ended >= 20:
+            cancelled.append(system.client.verbs.cancel(run))
+
+    status = system.finish(run, meanwhile=cancel_once)
+    assert status.state is RunState.CANCELLED
+    assert status.counts["cancelled"] > 0
+    assert status.counts["written"] + status.counts["cancelled"] == status.total
+    assert count(system, graph_name, "(d:Document)") == status.counts["written"]
+    assert count(system, graph_name, "(d:Document) WHERE d.content_hash IS NULL") == 0
+    again = system.ingest(folder, graph_name)
+    assert again.counts["unchanged"] == status.counts["written"]
+
+
+def test_a_paused_run_goes_on_where_it_stopped(system, folder, graph_name):
+    run = system.client.submit([folder], folder, graph=graph_name)
+    system.client.verbs.pause(run, "a look at it")
+    system.client.tick()
+    assert system.client.status(run).reason == "a look at it"
+    system.client.resume(run)
+    assert system.finish(run).counts["written"] == 7
+
+
+def test_a_failed_file_is_tried_again_once_it_is_mended(system, folder, graph_name):
+    (folder / "late.pdf").write_bytes(b"%PDF-1.7 broken")
+    run = system.ingest(folder, graph_name).run
+    assert system.outcomes(run)["late.pdf"] == ("failed", "corrupt")
+    (folder / "late.pdf").unlink()
+    assert system.client.verbs.retry(run, "corrupt") == 1
+    assert system.finish(run).failed == 1
+    assert system.outcomes(run)["late.pdf"] == ("failed", "missing"), "it was read anew"

@@ -13,6 +13,7 @@ from scheduler.records import Outcome
 from scheduler.stages import each_file
 from scheduler.states import FileState
 from scheduler.tick import DispatchConfig
+from scheduler.verbs import RunVerbs
 from tasks.canvas import CanvasSender
 from tasks.resources import Resources, bind
 from workers.app import create_app
@@ -86,9 +87,17 @@ def build():
         queue_ttl_ms=int(settings.queue_seconds * 1000),
         max_starts=settings.max_starts,
     )
-    window = DispatchConfig(window=12, max_files=settings.batch_files, max_bytes=settings.batch_bytes, spread=4)
+    window = DispatchConfig(
+        window=12,
+        max_files=settings.batch_files,
+        max_bytes=settings.batch_bytes,
+        spread=4,
+        memory_mark=1.0,
+        keep_seconds=3600,
+    )
     return Resources(
         ledger=ledger,
+        verbs=RunVerbs(client, ledger),
         finalizes=finalizes,
         stages=MarkingStages(client),
         finalize_steps=MarkingSteps(client, finalizes),

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,6 +26,15 @@ class Finalize(StrEnum):
     NEVER = "never"
 
 
+@dataclass(frozen=True, slots=True)
+class _How:
+    """How a run is made."""
+
+    finalize: str
+    priority: int
+    detach: bool
+
+
 def ingest(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders to ingest.")],
     graph: GraphOption = None,
@@ -40,6 +50,9 @@ def ingest(
     finalize: Annotated[
         Finalize, typer.Option("--finalize", help="Merge, embed and index when all files are written, or leave that.")
     ] = Finalize.AUTO,
+    priority: Annotated[
+        int, typer.Option("--priority", min=-9, max=9, help="Files of runs with a higher one go first.")
+    ] = 0,
     detach: Annotated[
         bool, typer.Option("--detach", help="End once the files are listed, and leave the work to the workers.")
     ] = False,
@@ -59,7 +72,8 @@ def ingest(
     top = _place(given) if given is not None else _common_folder(places)
     if not _any_file(top, places):
         return _report_nothing(output, places)
-    return _ingest(output, settings, places, top, finalize=finalize.value, detach=detach, flags=data_dir_flag(data_dir))
+    how = _How(finalize.value, priority, detach)
+    return _ingest(output, settings, places, top, how, data_dir_flag(data_dir))
 
 
 def resume(run: RunArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> ExitCode:
@@ -84,9 +98,7 @@ def _ingest(
     settings: "Settings",
     paths: Sequence[Path],
     root: Path,
-    *,
-    finalize: str,
-    detach: bool,
+    how: _How,
     flags: str,
 ) -> ExitCode:
     from workers.cli.driving import interruptible
@@ -107,20 +119,28 @@ def _ingest(
     with open_system(
         settings,
         output.note,
-        roles=() if detach else INGEST_ROLES,
-        queues=() if detach else INGEST_QUEUES,
+        roles=() if how.detach else INGEST_ROLES,
+        queues=() if how.detach else INGEST_QUEUES,
         may_be_new=True,
     ) as system:
         client = system.client
         with open_display(output) as display, interruptible(how_to_go_on, display.note):
             listed = show_listing(system, display)
-            run = client.submit(paths, root, graph=settings.graph, finalize=finalize, opened=opened, listed=listed)
-            if not detach:
+            run = client.submit(
+                paths,
+                root,
+                graph=settings.graph,
+                finalize=how.finalize,
+                priority=how.priority,
+                opened=opened,
+                listed=listed,
+            )
+            if not how.detach:
                 status = watch_run(system, display, run)
-        if detach:
+        if how.detach:
             return _report_detached(output, system, run, flags)
         code = show_summary(output, client, status, flags)
-        if finalize == Finalize.NEVER and not output.as_json:
+        if how.finalize == Finalize.NEVER and not output.as_json:
             output.line(f"Not finalized: graphmill finalize --graph {settings.graph}{flags}")
         return code
 

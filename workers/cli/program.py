@@ -15,11 +15,13 @@ from workers.cli.exits import MEANINGS, ExitCode, UsageMistake, describe_error
 from workers.cli.finalize import finalize
 from workers.cli.health import health
 from workers.cli.ingest import ingest, resume
+from workers.cli.inspect import fingerprint, verify
 from workers.cli.output import Output, printable
 from workers.cli.questions import ask, check
 from workers.cli.reports import failures, runs, status
 from workers.cli.serving import flower, up, worker
 from workers.cli.settings import settings
+from workers.cli.verbs import cancel, pause, retry
 
 NAME = "graphmill"
 _EXAMPLES: dict[Callable[..., ExitCode], str] = {
@@ -30,7 +32,12 @@ _EXAMPLES: dict[Callable[..., ExitCode], str] = {
     status: "graphmill status --watch",
     failures: "graphmill failures 20261130-101500-3fa2b1",
     resume: "graphmill resume 20261130-101500-3fa2b1",
+    pause: "graphmill pause 20261130-101500-3fa2b1",
+    cancel: "graphmill cancel 20261130-101500-3fa2b1",
+    retry: "graphmill retry 20261130-101500-3fa2b1 --failed --code worker_lost",
     finalize: "graphmill finalize --graph kb",
+    verify: "graphmill verify --graph kb",
+    fingerprint: "graphmill fingerprint --graph kb",
     up: "graphmill up --data-dir /srv/graphmill",
     worker: "graphmill worker extract --concurrency 8",
     flower: "graphmill flower --port 5556",

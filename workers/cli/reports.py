@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scheduler.states import RunState
+from scheduler.states import ENDED_STATES
 from workers.cli.exits import ExitCode
 from workers.cli.options import DataDirOption, JsonOption, RunArgument, read_settings
 from workers.cli.output import Output, as_row
@@ -126,7 +126,7 @@ def _follow(output: Output, system: "System", run: str | None, *, watch: bool) -
         if found != shown:
             _show_status(output, found, again=shown is not None)
             shown = found
-        if not watch or (run is not None and found["runs"][0]["state"] == RunState.DONE):
+        if not watch or (run is not None and found["runs"][0]["state"] in ENDED_STATES):
             return
         if system.owned:
             output.note("Nothing is at work on this data folder, so there is nothing to watch.")

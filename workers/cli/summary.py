@@ -3,7 +3,7 @@
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from scheduler.states import FileState
+from scheduler.states import FileState, RunState
 from workers.cli.exits import ExitCode
 from workers.cli.output import Output, as_row, one_line, seconds_text
 
@@ -19,6 +19,7 @@ _MEANINGS = {
     "changed": "the graph holds another version, which stays as it is",
     "skipped": "no text for a graph (empty, a scan, or a kind that is not read)",
     "failed": "could not be ingested",
+    "cancelled": "not finished when the run was cancelled; left nothing in the graph",
 }
 
 
@@ -34,6 +35,8 @@ def run_document(status: "RunStatus") -> dict[str, Any]:
         "seconds": run_seconds(status),
         "created_at": status.created_at,
         "error": status.error,
+        "reason": status.reason,
+        "priority": status.priority,
     }
 
 
@@ -72,7 +75,8 @@ def show_file(output: Output, report: "FileReport") -> None:
 def show_summary(output: Output, client: "Client", status: "RunStatus", flags: str) -> ExitCode:
     """Show what came of a run, and give the exit code that says it."""
     failures = list(islice(client.files(status.run, [FileState.FAILED]), SHOWN_FAILURES))
-    failed = status.failed > 0 or bool(status.error)
+    paused = status.state is RunState.PAUSED
+    failed = status.failed > 0 or bool(status.error) or paused
     counts = client.graph_counts(status.graph)
     if output.as_json:
         output.document(
@@ -91,6 +95,9 @@ def show_summary(output: Output, client: "Client", status: "RunStatus", flags: s
     rows = [(name, f"{n:,}", _MEANINGS[name]) for name, n in status.counts.items() if n or name == "written"]
     output.table(("", "", ""), rows, right=(1,))
     output.line(f"Graph {status.graph}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
+    if paused:
+        output.paragraph(f"Paused: {one_line(status.reason)}.", indent=0, style="yellow")
+        output.line(f"To go on: graphmill resume {status.run}{flags}; to end it: graphmill cancel {status.run}{flags}")
     if status.error:
         output.paragraph(f"Error: {one_line(status.error)}", indent=0, style="red")
     if failures:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def watch_run(system: System, display: Display, run: str) -> "RunStatus":
-    """Drive a run until it is done."""
+    """Drive a run until it is over, or paused."""
     client = system.client
 
     def show(status: "RunStatus") -> None:
@@ -26,7 +26,7 @@ def watch_run(system: System, display: Display, run: str) -> "RunStatus":
         display.note,
         look=lambda: client.status(run),
         show=show,
-        over=lambda status: status.state is RunState.DONE,
+        over=lambda status: status.over or status.state is RunState.PAUSED,
         needed=needed_queues,
     )
 

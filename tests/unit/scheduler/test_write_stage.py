@@ -124,7 +124,7 @@ def test_a_graph_that_is_removed_meanwhile_is_made_anew_and_fails_no_file(ledger
     stages._prepared.add("kb")
     writer.missing = True
     run_stage(ledger, batch, "write", stages.write, "w")
-    assert fates(ledger, batch.run) == {"a": ("waiting", ""), "b": ("waiting", "")}
+    assert fates(ledger, batch.run) == {"a": ("waiting", "graph_unavailable"), "b": ("waiting", "graph_unavailable")}
     assert stages._prepared == set()
 
 
@@ -140,7 +140,7 @@ def test_a_document_that_another_holds_waits_and_its_mates_are_written(ledger, s
     batch = bring_to_write(ledger, stages, ["a", "b"])
     Leases(client, ttl_ms=60_000).take_documents("kb", "another", [ids.file_document_id("b")])
     run_stage(ledger, batch, "write", stages.write, "w")
-    assert fates(ledger, batch.run) == {"a": ("written", "ok"), "b": ("waiting", "")}
+    assert fates(ledger, batch.run) == {"a": ("written", "ok"), "b": ("waiting", "lease_unavailable")}
 
 
 def test_a_file_of_the_same_run_that_is_in_the_graph_already_counts_as_written(ledger, stages, writer):

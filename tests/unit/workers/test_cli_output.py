@@ -46,6 +46,8 @@ def status_of(state: RunState, **changes) -> RunStatus:
         "ingested_at": None,
         "ended_at": None,
         "error": "",
+        "reason": "",
+        "priority": 0,
         "options": {},
     }
     return RunStatus(**{**fields, **changes})

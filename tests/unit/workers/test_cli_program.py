@@ -1,6 +1,7 @@
 """The program as a whole: help, usage errors, exit codes, and that its pages tell all of it."""
 
 import json
+import logging
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -8,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import redis
+import structlog
 from kombu.exceptions import OperationalError
 from pydantic import ValidationError
 
@@ -21,6 +23,22 @@ from workers.settings import Settings
 
 ROOT = Path(__file__).parents[3]
 HEAVY = ("rich", "pydantic_settings", "celery", "redis", "litellm", "spacy", "onnxruntime", "falkordb", "structlog")
+
+
+@pytest.fixture(autouse=True)
+def _logging_as_before() -> Iterator[None]:
+    """Take back what `run` does to the logging of the process, which is its own in earnest."""
+
+    def list_loggers() -> list[logging.Logger]:
+        known = logging.root.manager.loggerDict.values()
+        return [logging.root, *(logger for logger in known if isinstance(logger, logging.Logger))]
+
+    before = {logger: (logger.level, logger.propagate, list(logger.handlers)) for logger in list_loggers()}
+    yield
+    for logger in list_loggers():
+        level, logger.propagate, logger.handlers[:] = before.get(logger, (logging.NOTSET, True, []))
+        logger.setLevel(level)
+    structlog.reset_defaults()
 
 
 @pytest.fixture

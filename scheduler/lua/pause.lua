@@ -1,0 +1,14 @@
+-- Pause a run, or let it go on. ARGV: run, 'pause' or 'go', reason. Returns its state.
+local run = ARGV[1]
+local state = redis.call('HGET', run_key(run), 'state')
+if ARGV[2] == 'pause' and state == 'running' then
+  redis.call('HSET', run_key(run), 'state', 'paused', 'reason', ARGV[3])
+elseif ARGV[2] == 'go' and state == 'paused' then
+  redis.call('HSET', run_key(run), 'state', 'running')
+  redis.call('HDEL', run_key(run), 'reason')
+  -- Who lets a run go on in spite of its failures has looked at them.
+  local r = redis.call('HMGET', run_key(run), 'ended', 'count:failed', 'most_failed')
+  if tonumber(r[2] or 0) > tonumber(r[3] or 1) * tonumber(r[1]) then redis.call('HSET', run_key(run), 'most_failed', 1) end
+  settle_run(run, now_ms())
+end
+return redis.call('HGET', run_key(run), 'state')

@@ -1,0 +1,73 @@
+"""What a person does with runs: pause, let go on, cancel, try again; and what time does: forget."""
+
+import redis
+
+from scheduler.errors import RunOver
+from scheduler.ledger import Ledger
+from scheduler.records import RunStatus
+from scheduler.reports import SEGMENT
+from scheduler.scripts import Scripts, reaching_ledger
+from scheduler.states import FileState, RunState
+
+EXPIRED_AT_ONCE = 20
+"""Runs that one tick forgets at most: each may have a million files."""
+
+
+class RunVerbs:
+    """Moves runs by compare-and-set; each may be repeated."""
+
+    def __init__(self, client: "redis.Redis", ledger: Ledger) -> None:
+        self._redis = client
+        self._ledger = ledger
+        self._scripts = Scripts(client, "common")
+
+    def pause(self, run: str, reason: str) -> RunStatus:
+        """Stop dispatching a run; work in hand ends its stage. Raises `RunNotFound`, `RunOver`."""
+        self._refuse_over(run, "paused")
+        self._scripts.call("pause", run, "pause", reason, patient=True)
+        return self._ledger.status(run)
+
+    def go_on(self, run: str) -> RunStatus:
+        """Let a paused run go on; any other is left as it is."""
+        self._ledger.status(run)
+        self._scripts.call("pause", run, "go", "", patient=True)
+        return self._ledger.status(run)
+
+    def cancel(self, run: str) -> int:
+        """Cancel a run, a portion of its files a call; gives how many are still without outcome."""
+        self._refuse_over(run, "cancelled")
+        return int(self._scripts.call("cancel", run, SEGMENT, "1", patient=True))
+
+    def go_on_cancelling(self, run: str) -> int:
+        """Cancel the next portion of a run that is being cancelled; the tick calls it."""
+        return int(self._scripts.call("cancel", run, SEGMENT, "0", patient=True))
+
+    def retry(self, run: str, code: str | None = None) -> int:
+        """Send the failed files of a run round again, all or those with a code; gives how many.
+
+        Raises `RunNotFound`, `RunOver` where the run was cancelled or is not listed yet.
+        """
+        status = self._ledger.status(run)
+        if status.state in {RunState.OPEN, RunState.CANCELLING, RunState.CANCELLED}:
+            raise RunOver(f"Run {run} is {status.state}: its files cannot be tried again. Ingest the folder anew.")
+        failed = [f.index for f in self._ledger.files(run, [FileState.FAILED]) if code in (None, f.code)]
+        pages = (failed[first : first + SEGMENT] for first in range(0, len(failed), SEGMENT))
+        return sum(self._ledger.reopen(run, page, FileState.FAILED) for page in pages)
+
+    @reaching_ledger()
+    def expire(self, keep_seconds: float) -> int:
+        """Forget runs that ended longer ago than that; gives how many went."""
+        now, _ = self._redis.time()
+        return int(self._scripts.call("expire", int((now - keep_seconds) * 1000), EXPIRED_AT_ONCE))
+
+    @reaching_ledger()
+    def memory_share(self) -> float:
+        """Tell which share of its memory limit the Redis of ledger and queues uses; 0 without a limit."""
+        info = self._redis.info("memory")
+        limit = int(info.get("maxmemory", 0))
+        return int(info["used_memory"]) / limit if limit else 0.0
+
+    def _refuse_over(self, run: str, verb: str) -> None:
+        status = self._ledger.status(run)
+        if status.over or status.state is RunState.FINALIZING:
+            raise RunOver(f"Run {run} is {status.state}: nothing is left that could be {verb}.")

@@ -1,0 +1,205 @@
+"""What a person does with runs, on the quick double and on a real Redis."""
+
+import fakeredis
+import pytest
+
+from scheduler.errors import RunOver
+from scheduler.ledger import Ledger
+from scheduler.records import NewFile, Outcome
+from scheduler.states import FileState, RunState
+from scheduler.verbs import RunVerbs
+
+
+@pytest.fixture(params=["double", "real"])
+def client(request):
+    if request.param == "double":
+        return fakeredis.FakeRedis(decode_responses=True, version=(7, 4))
+    return request.getfixturevalue("redis_client")
+
+
+@pytest.fixture
+def ledger(client):
+    return Ledger(client, lease_ms=60_000, queue_ttl_ms=60_000, max_starts=3)
+
+
+@pytest.fixture
+def verbs(client, ledger):
+    return RunVerbs(client, ledger)
+
+
+def submit(ledger, count, **options):
+    run = ledger.open_run("kb", "/files", finalize="never", options={}, **options)
+    ledger.append(run, 0, [NewFile(f"f{i}", 1) for i in range(count)])
+    ledger.seal(run)
+    return run
+
+
+def take(ledger, max_files=20):
+    return ledger.take(window=9, max_files=max_files, max_bytes=10_000, spread=1)
+
+
+def end(ledger, batch, outcome, holder="h"):
+    files = ledger.claim(batch, "load", holder, "w")
+    ledger.settle(batch.run, holder, ended={f.index: outcome for f in files})
+
+
+def add_up(status):
+    return status.total == status.pending + status.in_flight + status.ended
+
+
+def test_a_paused_run_hands_out_nothing_until_it_goes_on(ledger, verbs):
+    run = submit(ledger, 3)
+    batch = take(ledger, 1)
+    assert verbs.pause(run, "by hand").reason == "by hand"
+    assert take(ledger) is None
+    assert ledger.claim(batch, "load", "h", "w") == [], "a queued message finds its run paused"
+    status = ledger.status(run)
+    assert (status.pending, status.in_flight) == (3, 0)
+    assert verbs.go_on(run).state is RunState.RUNNING
+    assert sorted(take(ledger).files) == [0, 1, 2]
+
+
+def test_work_in_hand_ends_its_stage_while_the_run_is_paused(ledger, verbs):
+    run = submit(ledger, 1)
+    batch = take(ledger)
+    ledger.claim(batch, "load", "h", "w")
+    verbs.pause(run, "")
+    assert ledger.renew(run, "h", [0]) == []
+    assert ledger.settle(run, "h", ended={0: Outcome(FileState.WRITTEN)}) == []
+    assert ledger.status(run).state is RunState.DONE
+
+
+def test_cancelling_ends_what_waits_and_keeps_what_is_finished(ledger, verbs):
+    run = submit(ledger, 2500)
+    end(ledger, take(ledger, 2), Outcome(FileState.WRITTEN))
+    queued = take(ledger, 5)
+    while verbs.cancel(run) if not ledger.status(run).over else 0:
+        assert add_up(ledger.status(run))
+    status = ledger.status(run)
+    assert status.state is RunState.CANCELLED
+    assert (status.counts["written"], status.counts["cancelled"]) == (2, 2498)
+    assert ledger.claim(queued, "load", "late", "w") == []
+
+
+def test_a_file_in_hand_of_a_cancelled_run_ends_with_its_stage(ledger, verbs):
+    run = submit(ledger, 2)
+    batch = take(ledger)
+    ledger.claim(batch, "load", "h", "w")
+    verbs.cancel(run)
+    assert ledger.renew(run, "h", [0, 1]) == [0, 1], "the worker learns that it need not go on"
+    assert ledger.status(run).state is RunState.CANCELLING
+    ledger.settle(run, "h", passed={0: {}}, ended={1: Outcome(FileState.UNCHANGED)})
+    status = ledger.status(run)
+    assert status.state is RunState.CANCELLED
+    assert (status.counts["cancelled"], status.counts["unchanged"]) == (1, 1)
+
+
+def bring_to_write(ledger, batch):
+    for stage in ("load", "chunk", "extract"):
+        ledger.claim(batch, stage, stage, "w")
+        ledger.settle(batch.run, stage, passed={index: {} for index in batch.files})
+    return ledger.claim(batch, "write", "writer", "w")
+
+
+def test_what_a_half_written_file_left_is_removed_before_its_outcome(client, verbs):
+    ledger = Ledger(client, lease_ms=0, queue_ttl_ms=60_000, max_starts=3)
+    run = submit(ledger, 1)
+    bring_to_write(ledger, take(ledger))
+    verbs.cancel(run)
+    ledger.sweep(run)
+    assert ledger.status(run).ended == 0
+    removal = take(ledger)
+    assert removal.discard
+    ledger.claim(removal, "discard", "d", "w")
+    ledger.settle(run, "d", ended={0: Outcome(FileState.CANCELLED, "cancelled")})
+    assert ledger.status(run).state is RunState.CANCELLED
+
+
+def test_an_interrupted_listing_can_be_cancelled(ledger, verbs):
+    run = ledger.open_run("kb", "/", finalize="never", options={})
+    ledger.append(run, 0, [NewFile("a", 1)])
+    verbs.cancel(run)
+    assert ledger.status(run).state is RunState.CANCELLED
+
+
+@pytest.mark.parametrize("verb", ["pause", "cancel"])
+def test_a_run_that_is_over_refuses_verbs_with_its_state(ledger, verbs, verb):
+    run = submit(ledger, 0)
+    with pytest.raises(RunOver, match="done"):
+        verbs.pause(run, "") if verb == "pause" else verbs.cancel(run)
+
+
+def test_failed_files_are_tried_again_all_or_by_code(ledger, verbs):
+    run = submit(ledger, 3)
+    for code in ("corrupt", "timeout"):
+        end(ledger, take(ledger, 1), Outcome(FileState.FAILED, code), code)
+    end(ledger, take(ledger, 1), Outcome(FileState.WRITTEN))
+    assert ledger.status(run).state is RunState.DONE
+    assert verbs.retry(run, "timeout") == 1
+    status = ledger.status(run)
+    assert (status.state, status.failed, status.pending) == (RunState.RUNNING, 1, 1)
+    end(ledger, take(ledger), Outcome(FileState.WRITTEN), "again")
+    assert verbs.retry(run) == 1
+    end(ledger, take(ledger), Outcome(FileState.WRITTEN), "again2")
+    assert ledger.status(run).counts["written"] == 3
+
+
+def test_a_cancelled_run_is_not_tried_again(ledger, verbs):
+    run = submit(ledger, 1)
+    verbs.cancel(run)
+    with pytest.raises(RunOver, match="cancelled"):
+        verbs.retry(run)
+
+
+def test_a_run_whose_files_mostly_fail_pauses_and_says_why(ledger, verbs):
+    run = submit(ledger, 40, most_failed=0.5)
+    for i in range(19):
+        end(ledger, take(ledger, 1), Outcome(FileState.FAILED, "corrupt"), f"h{i}")
+    assert ledger.status(run).state is RunState.RUNNING, "too few to judge"
+    end(ledger, take(ledger, 1), Outcome(FileState.FAILED, "corrupt"), "last")
+    status = ledger.status(run)
+    assert status.state is RunState.PAUSED
+    assert status.reason == "20 of 20 files failed, more than the limit of 50 %"
+    verbs.go_on(run)
+    end(ledger, take(ledger, 1), Outcome(FileState.FAILED, "corrupt"), "more")
+    assert ledger.status(run).state is RunState.RUNNING, "who lets it go on has looked"
+
+
+def test_a_higher_priority_goes_first(ledger):
+    submit(ledger, 3)
+    urgent = submit(ledger, 2, priority=1)
+    assert [take(ledger, 1).run for _ in range(2)] == [urgent, urgent]
+
+
+def test_runs_that_ended_long_ago_are_forgotten_with_all_their_keys(ledger, verbs, client):
+    old, new = submit(ledger, 1500), submit(ledger, 1)
+    verbs.cancel(old)
+    verbs.go_on_cancelling(old)
+    client.zadd("gm:ended", {old: 1000})
+    assert verbs.expire(3600) == 1
+    assert [s.run for s in ledger.runs()] == [new]
+    assert [key for key in client.keys("gm:run:*") if old in key] == []
+
+
+def test_what_a_file_waits_for_and_how_long_its_stages_took_is_told(ledger):
+    run = submit(ledger, 2)
+    batch = take(ledger)
+    ledger.claim(batch, "load", "h", "worker-1")
+    why = {"code": "graph_unavailable", "message": "The graph is loading."}
+    ledger.settle(
+        run, "h", ended={0: Outcome(FileState.WRITTEN)}, deferred={1: 60.0}, seconds={0: 1.5, 1: 2.5}, errors={1: why}
+    )
+    first, second = ledger.files(run)
+    assert (first.details["times"], first.details["worker"]) == ({"load": 1.5}, "worker-1")
+    assert (second.state, second.code, second.message) == ("waiting", "graph_unavailable", "The graph is loading.")
+    assert second.details["defers"] == 1
+
+
+def test_the_memory_share_is_zero_without_a_limit_and_told_with_one(redis_client):
+    verbs = RunVerbs(redis_client, Ledger(redis_client, lease_ms=1, queue_ttl_ms=1, max_starts=1))
+    assert verbs.memory_share() == 0.0
+    redis_client.config_set("maxmemory", 512 * 2**20)
+    try:
+        assert 0 < verbs.memory_share() < 1
+    finally:
+        redis_client.config_set("maxmemory", 0)
