@@ -9,9 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
-import orjson
 import structlog
 
 from pipeline import ids
@@ -24,25 +22,19 @@ from pipeline.errors import (
     TransientError,
     is_time_limit,
 )
-from pipeline.models import GraphRecord, Pending
+from pipeline.models import GraphRecord
 from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter, Vectors
 from pipeline.resolve import Merge, plan_merges
-from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard, next_phase
+from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
 from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
+from scheduler.seals import KINDS, Seals, list_pending
 from scheduler.states import FileState
 
 _log = structlog.get_logger(__name__)
 
-KINDS = ("chunk", "entity", "relation")
-SEALED_KINDS = {Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMBED: KINDS}
-"""What is listed, and dealt to the parts of each phase."""
 PAGE = 500
 """Pending things looked up or derived at once."""
-LIST_PAGE = 2_000
-"""Pending things listed at once: an id and a mark each."""
-SHARD_MIN = 2_000
-"""A part is not made smaller than this many things: its messages and leases would cost more than it saves."""
 GRANT_MERGES, GRANT_SECONDS = 20, 2.0
 """How much one exclusive grant may do while ingests wait."""
 RETRY_SECONDS = 1.0
@@ -56,6 +48,7 @@ class Curation:
     finalizes: FinalizeLedger
     leases: Leases
     artifacts: ArtifactStore
+    seals: Seals
     embedder: Embedder
     writer_of: Callable[[str], GraphWriter]
     curator_of: Callable[[str], GraphCurator]
@@ -113,8 +106,7 @@ class Curation:
                 return []
             if self.finalizes.status(shard.graph).left:
                 return []
-            seal = secrets.token_hex(4)
-            count = self._seal(shard, following, seal)
+            seal, count = self.seals.seal(shard, following, self.curator_of(shard.graph))
             moved = self.finalizes.move(shard, following, count, seal)
         except TransientError as error:
             # The record's deadline passes, and the tick sends this step again.
@@ -127,48 +119,6 @@ class Curation:
             return []
         return [Shard(shard.graph, shard.number, following, part) for part in range(count)]
 
-    def _seal(self, shard: Shard, following: Phase, seal: str) -> int:
-        """Store what each part of the next phase works on, under a fresh name; gives the number of parts.
-
-        Pending things are listed anew for each phase, as one phase makes work for the next: an entity
-        that gets another name makes its facts pending.
-        """
-        kinds = SEALED_KINDS.get(following)
-        if kinds is None:
-            return 1
-        curator = self.curator_of(shard.graph)
-        things = {kind: self._all_pending(curator, kind) for kind in kinds}
-        total = sum(len(of_kind) for of_kind in things.values())
-        parts = max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
-        for part in range(parts):
-            rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[part::parts]] for kind, of_kind in things.items()}
-            self.artifacts.put(self._key(shard, following, seal, str(part)), orjson.dumps(rows))
-        self.artifacts.put(self._key(shard, following, seal, "parts"), orjson.dumps(parts))
-        return parts
-
-    @staticmethod
-    def _all_pending(curator: GraphCurator, kind: str) -> "list[Pending]":
-        found: list[Pending] = []
-        place = -1
-        while page := curator.pending(kind, place, LIST_PAGE):
-            found += page
-            place = page[-1].place
-        return found
-
-    @staticmethod
-    def _key(shard: Shard, *what: str) -> str:
-        return ids.artifact_key("finalize", (shard.graph, str(shard.number), *what))
-
-    def _sealed(self, shard: Shard, *what: str) -> Any:
-        raw = self.artifacts.get(self._key(shard, *what))
-        if raw is None:
-            raise ArtifactMissing("part of a finalize")
-        return orjson.loads(raw)
-
-    def _part(self, shard: Shard, phase: Phase, part: int) -> dict[str, list[Pending]]:
-        rows_of = self._sealed(shard, phase, self.finalizes.seal(shard, phase), str(part))
-        return {kind: [Pending(*row) for row in rows] for kind, rows in rows_of.items()}
-
     # The phases
 
     def _plan(self, shard: Shard) -> dict[str, int]:
@@ -180,12 +130,12 @@ class Curation:
             merges = self._plan_merges(shard, curator)
             durable.result()
         lost = self._reopen_lost(shard)
-        self.artifacts.put(self._key(shard, "merges"), orjson.dumps([(m.survivor, m.duplicate) for m in merges]))
+        self.seals.seal_merges(shard, [(m.survivor, m.duplicate) for m in merges])
         return {"files_lost": lost, "merges_planned": len(merges)}
 
     def _plan_merges(self, shard: Shard, curator: GraphCurator) -> Sequence[Merge]:
         candidates = {}
-        for first in _pages(self._all_pending(curator, "entity"), PAGE):
+        for first in _pages(list_pending(curator, "entity"), PAGE):
             for candidate in curator.merge_candidates([p.id for p in first]):
                 candidates[candidate.id] = candidate
             self.finalizes.touch(shard)
@@ -206,7 +156,7 @@ class Curation:
         return lost
 
     def _merge(self, shard: Shard) -> dict[str, int]:
-        merges: list[tuple[str, str]] = self._sealed(shard, "merges")
+        merges = self.seals.merges(shard)
         curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
         position = merged = 0
         while position < len(merges):
@@ -229,7 +179,7 @@ class Curation:
 
     def _derive_each(self, shard: Shard, kind: str, derive: Callable[[Sequence[str], int], int]) -> dict[str, int]:
         changed = 0
-        for page in _pages(self._part(shard, shard.phase, shard.shard)[kind], PAGE):
+        for page in _pages(self.seals.part(shard, shard.phase, shard.shard)[kind], PAGE):
             with self._grant(shard, Access.SHARED) as lease:
                 changed += derive([p.id for p in page], lease.epoch)
             self.finalizes.touch(shard)
@@ -237,7 +187,7 @@ class Curation:
 
     def _embed(self, shard: Shard) -> dict[str, int]:
         curator = self.curator_of(shard.graph)
-        part = self._part(shard, shard.phase, shard.shard)
+        part = self.seals.part(shard, shard.phase, shard.shard)
         embedded = dict.fromkeys((f"{kind}_embedded" for kind in KINDS), 0)
         for kind in KINDS:
             for page in _pages(part[kind], PAGE):
@@ -270,8 +220,8 @@ class Curation:
         writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))
         cleared = 0
         for phase, kind in ((Phase.DERIVE, "entity"), (Phase.FACTS, "relation"), (Phase.EMBED, "chunk")):
-            for part in range(self._sealed(shard, phase, self.finalizes.seal(shard, phase), "parts")):
-                for page in _pages(self._part(shard, phase, part)[kind], PAGE):
+            for part in range(self.seals.parts(shard, phase)):
+                for page in _pages(self.seals.part(shard, phase, part)[kind], PAGE):
                     with self._grant(shard, Access.SHARED) as lease:
                         cleared += curator.clear_pending(page, lease.epoch)
                 self.finalizes.touch(shard)

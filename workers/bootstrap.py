@@ -27,6 +27,7 @@ from scheduler.ingest import IngestStages
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
 from scheduler.query import Questions
+from scheduler.seals import Seals
 from scheduler.sessions import EvidenceSessions
 from scheduler.tick import DispatchConfig
 from scheduler.verbs import RunVerbs
@@ -162,6 +163,7 @@ def build_resources(settings: Settings) -> Resources:
         finalizes=finalizes,
         leases=leases,
         artifacts=artifacts,
+        seals=Seals(artifacts, finalizes),
         embedder=embedder,
         writer_of=writer_of,
         curator_of=curator_of,

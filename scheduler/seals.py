@@ -1,0 +1,92 @@
+"""What the parts of a finalize work on, sealed before they are sent: a part that runs twice does the same twice."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from pipeline import ids
+from pipeline.errors import ArtifactMissing
+from pipeline.models import Pending
+from pipeline.ports import ArtifactStore, GraphCurator
+from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard
+
+KINDS = ("chunk", "entity", "relation")
+SEALED_KINDS = {Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMBED: KINDS}
+"""What is listed, and dealt to the parts of each phase."""
+LIST_PAGE = 2_000
+"""Pending things listed at once: an id and a mark each."""
+SHARD_MIN = 2_000
+"""A part is not made smaller than this many things: its messages and leases would cost more than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seals:
+    """Lists of pending things in the artifact store, under a name that the finalize's record keeps.
+
+    The name is fresh for each try, so that a late second try's lists are never read.
+    """
+
+    artifacts: ArtifactStore
+    finalizes: FinalizeLedger
+
+    def seal(self, shard: Shard, following: Phase, curator: GraphCurator) -> tuple[str, int]:
+        """Store what each part of the next phase works on; gives the name and the number of parts.
+
+        Pending things are listed anew for each phase, as one phase makes work for the next: an entity
+        that gets another name makes its facts pending.
+        """
+        name = secrets.token_hex(4)
+        kinds = SEALED_KINDS.get(following)
+        if kinds is None:
+            return name, 1
+        things = {kind: list_pending(curator, kind) for kind in kinds}
+        total = sum(len(of_kind) for of_kind in things.values())
+        parts = max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
+        for part in range(parts):
+            rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[part::parts]] for kind, of_kind in things.items()}
+            self._put(shard, (following, name, str(part)), rows)
+        self._put(shard, (following, name, "parts"), parts)
+        return name, parts
+
+    def part(self, shard: Shard, phase: Phase, part: int) -> dict[str, list[Pending]]:
+        """Read what a part of a phase works on; raises `ArtifactMissing`."""
+        rows_of = self._get(shard, (phase, self.finalizes.seal(shard, phase), str(part)))
+        return {kind: [Pending(*row) for row in rows] for kind, rows in rows_of.items()}
+
+    def parts(self, shard: Shard, phase: Phase) -> int:
+        """Read into how many parts a phase was divided; raises `ArtifactMissing`."""
+        return int(self._get(shard, (phase, self.finalizes.seal(shard, phase), "parts")))
+
+    def seal_merges(self, shard: Shard, pairs: Sequence[tuple[str, str]]) -> None:
+        """Store which entities are to be one, as (survivor, duplicate)."""
+        self._put(shard, ("merges",), list(pairs))
+
+    def merges(self, shard: Shard) -> list[tuple[str, str]]:
+        """Read which entities are to be one; raises `ArtifactMissing`."""
+        return [(survivor, duplicate) for survivor, duplicate in self._get(shard, ("merges",))]
+
+    @staticmethod
+    def _key(shard: Shard, what: tuple[str, ...]) -> str:
+        return ids.artifact_key("finalize", (shard.graph, str(shard.number), *what))
+
+    def _put(self, shard: Shard, what: tuple[str, ...], value: object) -> None:
+        self.artifacts.put(self._key(shard, what), orjson.dumps(value))
+
+    def _get(self, shard: Shard, what: tuple[str, ...]) -> Any:
+        raw = self.artifacts.get(self._key(shard, what))
+        if raw is None:
+            raise ArtifactMissing("A sealed part of the finalize is missing in the artifact store.")
+        return orjson.loads(raw)
+
+
+def list_pending(curator: GraphCurator, kind: str) -> list[Pending]:
+    """List all that is pending of a kind."""
+    found: list[Pending] = []
+    place = -1
+    while page := curator.pending(kind, place, LIST_PAGE):
+        found += page
+        place = page[-1].place
+    return found
