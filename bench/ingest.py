@@ -26,7 +26,7 @@ from workers.running import INGEST_QUEUES, System, open_system
 from workers.settings import Settings
 
 STUBS = Path(__file__).parents[2] / "shared" / "bench" / "stub_models.py"
-SAMPLE_SECONDS = 0.1
+SAMPLE_SECONDS = 0.25
 
 
 @dataclass

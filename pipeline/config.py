@@ -39,4 +39,4 @@ class EmbedConfig(StageConfig):
         default="bundled:minilm-int8",
         description="bundled:minilm-int8, or python:<module>:<attribute> for one of your own.",
     )
-    page_size: int = Field(default=256, gt=0, description="Texts embedded and written in one page.")
+    page_size: int = Field(default=256, gt=0, description="Texts embedded at once.")

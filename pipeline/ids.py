@@ -8,11 +8,14 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Iterable
+from functools import lru_cache
 
 FILE_PREFIX = "file:"
 _ESCAPED = re.compile(r"\\(\\|x[0-9a-f]{2})")
 KEY_SEPARATOR = "\x1f"
 """Stands between the parts of a relation's key."""
+_REMEMBERED_NAMES = 50_000
+"""A corpus names the same things again and again, and each is looked at several times."""
 
 
 def escape_path(path: bytes) -> str:
@@ -83,11 +86,13 @@ def chunk_id(document_id: str, text: str, occurrence: int) -> str:
     return fingerprint((document_id, str(occurrence), text))
 
 
+@lru_cache(maxsize=_REMEMBERED_NAMES)
 def normalise_name(name: str) -> str:
     """Fold a name for identity: NFC, case, white space. Nothing else is folded here."""
     return " ".join(unicodedata.normalize("NFC", name).casefold().split())
 
 
+@lru_cache(maxsize=_REMEMBERED_NAMES)
 def entity_id(name: str, entity_type: str) -> str:
     """Name an entity, as in `acme corp__organization`; an empty name gives an empty id."""
     normal = normalise_name(name)

@@ -1,6 +1,6 @@
 """What the stages need from outside, as protocols; `pipeline.adapters` implements them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -12,9 +12,11 @@ from pipeline.models import (
     EmbeddingText,
     Evidence,
     Extraction,
+    Fault,
     FoundFact,
     GraphCounts,
     GraphRecord,
+    KindFingerprint,
     LoadedText,
     Pending,
     StoredDocument,
@@ -157,6 +159,22 @@ class GraphCurator(Protocol):
 
     def counts(self) -> GraphCounts:
         """Count what the graph holds."""
+
+
+class GraphInspector(Protocol):
+    """Reads all of one graph in bounded pages, to compare it; never writes.
+
+    What is written meanwhile may be seen in part. All raise `GraphMissing` and `GraphUnavailable`.
+    """
+
+    def fingerprint(self) -> list[KindFingerprint]:
+        """Hash each kind of elements, in a fixed order of kinds and none of elements."""
+
+    def faults(self) -> Iterator[Fault]:
+        """Find what contradicts itself in the graph; what is pending may lack what finalize gives it."""
+
+    def unstamped(self) -> Iterator[str]:
+        """List the ids of documents that are not completely written."""
 
 
 class GraphReader(Protocol):

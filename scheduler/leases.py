@@ -10,19 +10,29 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from itertools import chain
+from typing import Any, Self, cast
 
 import orjson
 import redis
 
 from pipeline.errors import LeaseLost
 from scheduler.errors import LeaseUnavailable
-from scheduler.scripts import Scripts
+from scheduler.scripts import Scripts, reaching_ledger
 
 WAIT_SECONDS = 2.0
 POLL_SECONDS = 0.02
 WISH_MS = 1000
 """How long a waiter that no longer asks keeps its place: a little more than a pause between two asks."""
+RETURN_MS = 3000
+"""How long an exclusive waiter that gave up keeps its place: its task is back in a second or two.
+
+Without it, shared work that takes longer than `WAIT_SECONDS` keeps exclusive work out for ever, as each
+try begins at the end of the queue.
+"""
+DOCUMENTS_SHOWN = 20
+"""Documents of a `LeaseReport`; the others are only counted."""
+_HASH, _SCAN = "HASH", 1000
 
 
 class Access(StrEnum):
@@ -32,10 +42,49 @@ class Access(StrEnum):
     EXCLUSIVE = "exclusive"
 
 
+class Standing(StrEnum):
+    """Where one that asked for a graph stands."""
+
+    HOLDS = "holds"
+    NEXT = "next"
+    WAITS = "waits"
+
+
+@dataclass(frozen=True, slots=True)
+class GraphUse:
+    """One that holds a graph lease or wishes for it, and the seconds until that is forgotten."""
+
+    holder: str
+    access: Access
+    standing: Standing
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentUse:
+    """A document whose lease is held, and the seconds until it ends unrenewed."""
+
+    document: str
+    holder: str
+    seconds_left: float
+
+
+@dataclass(frozen=True, slots=True)
+class LeaseReport:
+    """The leases of one graph at one instant; `documents` counts all, `first` tells of some."""
+
+    graph: str
+    epoch: int
+    uses: tuple[GraphUse, ...]
+    documents: int
+    first: tuple[DocumentUse, ...]
+
+
 class Leases:
     """Hands out graph and document leases; all clocks are the server's."""
 
     def __init__(self, client: "redis.Redis", *, ttl_ms: int) -> None:
+        self._redis = client
         self._graph = Scripts(client, "lease_common")
         self._documents = Scripts(client, "")
         self.ttl_ms = ttl_ms
@@ -48,9 +97,13 @@ class Leases:
         """Renew; False when the lease is lost."""
         return bool(self._graph.call("lease_renew", graph, access.value, holder, self.ttl_ms, patient=True))
 
-    def release_graph(self, graph: str, access: Access, holder: str) -> bool:
-        """Give back (or stop wishing); False when it was not held."""
-        return bool(self._graph.call("lease_release", graph, access.value, holder, patient=True))
+    def release_graph(self, graph: str, access: Access, holder: str, *, return_ms: int = 0) -> bool:
+        """Give back (or stop wishing); False when it was not held.
+
+        Where an exclusive one only wished, new shared ones are kept out for `return_ms` more, or until
+        any exclusive one is let in.
+        """
+        return bool(self._graph.call("lease_release", graph, access.value, holder, return_ms, patient=True))
 
     def reseed(self, graph: str, fence: int, access: Access) -> int:
         """Move the counter past a fence that refused us, if that is ahead of all grants; gives the counter."""
@@ -70,6 +123,54 @@ class Leases:
         """Give the leases of documents back."""
         self._documents.call("documents_release", graph, holder, orjson.dumps(list(ids)).decode(), patient=True)
 
+    @reaching_ledger()
+    def graphs(self) -> list[str]:
+        """List the graphs that leases were ever given for."""
+        return sorted({key.removeprefix("gm:lease:") for key in self._scan("gm:lease:*", _HASH)})
+
+    @reaching_ledger()
+    def read(self, graph: str) -> LeaseReport:
+        """Tell who holds and who waits, without changing anything."""
+        key = f"gm:lease:{graph}"
+        with self._redis.pipeline(transaction=True) as pipe:
+            pipe.time()
+            pipe.hgetall(key)
+            for name in ("shared", "turn", "wait:x", "wait:s"):
+                pipe.zrange(f"{key}:{name}", 0, -1, withscores=True)
+            (seconds, micros), record, *sets = pipe.execute()
+        now = seconds * 1000 + micros // 1000
+        alone = [(record["holder"], float(record["until"]))] if record.get("holder") else []
+        next_ones = {holder for holder, _ in sets[1]}
+        found = chain(
+            ((*use, Access.EXCLUSIVE, Standing.HOLDS) for use in alone),
+            ((*use, Access.SHARED, Standing.HOLDS) for use in sets[0]),
+            ((*use, Access.SHARED, Standing.NEXT) for use in sets[1]),
+            ((*use, Access.EXCLUSIVE, Standing.WAITS) for use in sets[2]),
+            ((*use, Access.SHARED, Standing.WAITS) for use in sets[3] if use[0] not in next_ones),
+        )
+        uses = [GraphUse(who, access, standing, (until - now) / 1000) for who, until, access, standing in found]
+        count, first = self._read_documents(graph)
+        living = tuple(use for use in uses if use.seconds_left > 0)
+        return LeaseReport(graph, int(record.get("epoch", 0)), living, count, first)
+
+    def _read_documents(self, graph: str) -> tuple[int, tuple[DocumentUse, ...]]:
+        prefix = f"gm:doc:{graph}:"
+        # What a pattern would take for more than itself.
+        pattern = "".join(f"\\{letter}" if letter in "\\*?[]" else letter for letter in prefix) + "*"
+        keys = sorted(self._scan(pattern))
+        with self._redis.pipeline(transaction=True) as pipe:
+            for key in keys[:DOCUMENTS_SHOWN]:
+                pipe.get(key)
+                pipe.pttl(key)
+            answers = pipe.execute()
+        uses = zip(keys, answers[::2], answers[1::2], strict=False)
+        # One that ended since it was listed has no holder.
+        first = (DocumentUse(key.removeprefix(prefix), who, left / 1000) for key, who, left in uses if who)
+        return len(keys), tuple(first)
+
+    def _scan(self, pattern: str, kind: str | None = None) -> set[str]:
+        return set(cast("Any", self._redis).scan_iter(pattern, count=_SCAN, _type=kind))
+
 
 @dataclass(slots=True)
 class GraphLease:
@@ -88,7 +189,7 @@ class GraphLease:
         deadline = time.monotonic() + WAIT_SECONDS
         while not (epoch := leases.try_graph(graph, access, holder)):
             if time.monotonic() >= deadline:
-                leases.release_graph(graph, access, holder)
+                leases.release_graph(graph, access, holder, return_ms=RETURN_MS)
                 raise LeaseUnavailable(f"Graph {graph!r} is in use by others ({access} access was asked for).")
             time.sleep(POLL_SECONDS)
         return cls(leases, graph, access, holder, epoch, time.monotonic())

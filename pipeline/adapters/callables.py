@@ -28,6 +28,10 @@ type EmbedFunction = Callable[[list[str]], Sequence[Sequence[float]]]
 INVALID_ITEM = "invalid_item"
 """Counts entities and relations that lack their names or are no mappings."""
 
+# The usual type first: an abstract one is asked several times as long.
+_MAPPING = (dict, Mapping)
+_WHOLE = (int, Integral)
+_NUMBER = (float, Real)
 _NOWHERE = -1
 _PROBE = "A sentence that is embedded to learn the width of the vectors."
 
@@ -163,7 +167,7 @@ def source_fingerprint(name: str) -> str:
 
 
 def _mention(item: object) -> Mention | None:
-    if not isinstance(item, Mapping) or not isinstance(item.get("name"), str):
+    if not isinstance(item, _MAPPING) or not isinstance(item.get("name"), str):
         return None
     return Mention(
         name=item["name"],
@@ -176,7 +180,11 @@ def _mention(item: object) -> Mention | None:
 
 
 def _relation(item: object) -> Relation | None:
-    if not isinstance(item, Mapping) or not all(isinstance(item.get(key), str) for key in ("source", "target", "type")):
+    if not isinstance(item, _MAPPING):
+        return None
+    if not (isinstance(item.get("source"), str) and isinstance(item.get("target"), str)):
+        return None
+    if not isinstance(item.get("type"), str):
         return None
     return Relation(
         source=item["source"],
@@ -197,12 +205,12 @@ def _text(item: Mapping[str, object], key: str) -> str:
 
 def _offset(item: Mapping[str, object], key: str) -> int:
     value = item.get(key)
-    return int(value) if isinstance(value, Integral) else _NOWHERE
+    return int(value) if isinstance(value, _WHOLE) else _NOWHERE
 
 
 def _score(item: Mapping[str, object]) -> float:
     value = item.get("score", 1.0)
-    return float(value) if isinstance(value, Real) and math.isfinite(value) else 1.0
+    return float(value) if isinstance(value, _NUMBER) and math.isfinite(value) else 1.0
 
 
 def _kind(value: object) -> str:

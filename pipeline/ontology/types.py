@@ -4,7 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
@@ -21,6 +21,8 @@ _SEPARATORS = re.compile(r"[\s_-]+")
 _INTERNAL = re.compile(r"__.*__")
 
 
+# An extractor's words for types are few, and every mention has one.
+@lru_cache(maxsize=10_000)
 def fold_label(raw: str) -> str:
     """Fold a label for comparison: case, white space, ``_`` and ``-`` do not tell labels apart."""
     return _SEPARATORS.sub("", unicodedata.normalize("NFKC", raw).casefold())

@@ -11,7 +11,7 @@ if access == 'shared' then
   redis.call('ZREM', wait_s, holder)
   redis.call('ZREM', turn, holder)
   if redis.call('HGET', key, 'last') ~= 'shared' then
-    redis.call('HINCRBY', key, 'epoch', 1)
+    next_epoch()
     redis.call('HSET', key, 'last', 'shared')
   end
 else
@@ -20,10 +20,10 @@ else
       redis.call('ZADD', wait_x, now + wish, holder)
       return 0
     end
-    redis.call('HINCRBY', key, 'epoch', 1)
+    next_epoch()
     redis.call('HSET', key, 'last', 'exclusive', 'holder', holder)
   end
   redis.call('HSET', key, 'until', now + ttl)
-  redis.call('ZREM', wait_x, holder)
+  redis.call('ZREM', wait_x, holder, returning)
 end
 return tonumber(redis.call('HGET', key, 'epoch'))

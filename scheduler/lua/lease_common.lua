@@ -2,12 +2,20 @@
 -- gm:lease:G          hash: epoch, last (access of the last grant), holder and until (of the exclusive lease)
 -- gm:lease:G:shared   shared holders by expiry
 -- gm:lease:G:wait:x   waiting exclusives by the expiry of their wish; a waiter that died is forgotten
+--                     (`returning` keeps a place for exclusives that gave up for now, until one is let in)
 -- gm:lease:G:wait:s   waiting shared ones, likewise
 -- gm:lease:G:turn     shared ones that waited when an exclusive ended: they go before the next exclusive
 local key = 'gm:lease:' .. ARGV[1]
 local shared, wait_x, wait_s, turn = key .. ':shared', key .. ':wait:x', key .. ':wait:s', key .. ':turn'
+local returning = '(returning)'
 local t = redis.call('TIME')
 local now = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
+
+-- Epochs follow the clock: a counter that was lost, or set back by a crash, gives no number that a grant still holds.
+local function next_epoch()
+  local epoch = math.max(tonumber(redis.call('HGET', key, 'epoch') or 0) + 1, now)
+  redis.call('HSET', key, 'epoch', string.format('%.0f', epoch))
+end
 
 local function give_turn()
   redis.call('DEL', turn)

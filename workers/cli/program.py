@@ -16,6 +16,7 @@ from workers.cli.finalize import finalize
 from workers.cli.health import health
 from workers.cli.ingest import ingest, resume
 from workers.cli.inspect import fingerprint, verify
+from workers.cli.leases import leases
 from workers.cli.output import Output, printable
 from workers.cli.questions import ask, check
 from workers.cli.reports import failures, runs, status
@@ -31,6 +32,7 @@ _EXAMPLES: dict[Callable[..., ExitCode], str] = {
     runs: "graphmill runs --limit 5",
     status: "graphmill status --watch",
     failures: "graphmill failures 20261130-101500-3fa2b1",
+    leases: "graphmill leases --graph kb",
     resume: "graphmill resume 20261130-101500-3fa2b1",
     pause: "graphmill pause 20261130-101500-3fa2b1",
     cancel: "graphmill cancel 20261130-101500-3fa2b1",

@@ -45,9 +45,7 @@ def cancel(run: RunArgument, data_dir: DataDirOption = None, as_json: JsonOption
 
 def retry(
     run: RunArgument,
-    failed: Annotated[
-        bool, typer.Option("--failed", help="Its failed files; nothing else can be.")
-    ] = False,
+    failed: Annotated[bool, typer.Option("--failed", help="Its failed files; nothing else can be.")] = False,
     code: Annotated[
         str | None, typer.Option("--code", metavar="CODE", help="Only files that failed with this code.")
     ] = None,

@@ -2,6 +2,7 @@
 
 from pipeline.adapters.falkor.client import FalkorGraph, connect
 from pipeline.adapters.falkor.curate import FalkorCurator
+from pipeline.adapters.falkor.inspector import FalkorInspector
 from pipeline.adapters.falkor.read import FalkorReader
 from pipeline.adapters.falkor.schema import build_search_indexes, index_states, prepare_schema
 from pipeline.adapters.falkor.write import FalkorWriter
@@ -9,6 +10,7 @@ from pipeline.adapters.falkor.write import FalkorWriter
 __all__ = [
     "FalkorCurator",
     "FalkorGraph",
+    "FalkorInspector",
     "FalkorReader",
     "FalkorWriter",
     "build_search_indexes",

@@ -19,6 +19,15 @@ from pipeline.ids import relation_key, split_relation_key
 from pipeline.resolve import canonical_key
 from pipeline.write import pick_description, pick_name, spell_fact
 
+# Whose properties may differ from what its mentions say: most entities have one mention and say the same.
+_DOUBTFUL = """
+UNWIND $rows AS id MATCH (e:__Entity__ {id: id})
+OPTIONAL MATCH (e)-[m:MENTIONED_IN]->()
+WITH e, count(m) AS mentions, min(m.name) AS name, min(m.description) AS description
+WHERE mentions <> 1 OR e.name <> name OR coalesce(e.description, '') <> coalesce(description, '')
+      OR size(coalesce(e.aliases, [])) > 0 OR e.name IS NULL OR name IS NULL
+RETURN e.id
+"""
 _ENTITIES = "UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) RETURN id, e.name, e.description, e.aliases"
 _NAMES = """
 UNWIND $rows AS id MATCH (e:__Entity__ {id: id})-[m:MENTIONED_IN]->() WHERE m.name <> ''
@@ -81,7 +90,8 @@ class _Statement:
 
 def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:
     """See `GraphCurator.derive_entities`."""
-    stored = {row[0]: row[1:] for row in graph.ro_query(_ENTITIES, list(dict.fromkeys(ids)))}
+    doubtful = [identity for (identity,) in graph.ro_query(_DOUBTFUL, list(dict.fromkeys(ids)))]
+    stored = {row[0]: row[1:] for row in graph.ro_query(_ENTITIES, doubtful)}
     votes: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for identity, name, count in graph.ro_query(_NAMES, list(stored)):
         votes[identity][name] = int(count)

@@ -1,0 +1,26 @@
+"""The side of a graph that comparisons read, as one object."""
+
+from collections.abc import Iterator
+
+from pipeline.adapters.falkor import fingerprint, verify
+from pipeline.adapters.falkor.client import FalkorGraph
+from pipeline.models import Fault, KindFingerprint
+
+
+class FalkorInspector:
+    """Implements `pipeline.ports.GraphInspector` for one FalkorDB graph."""
+
+    def __init__(self, graph: FalkorGraph) -> None:
+        self._graph = graph
+
+    def fingerprint(self) -> list[KindFingerprint]:
+        """See `GraphInspector.fingerprint`."""
+        return fingerprint.fingerprint_graph(self._graph)
+
+    def faults(self) -> Iterator[Fault]:
+        """See `GraphInspector.faults`."""
+        return verify.find_faults(self._graph)
+
+    def unstamped(self) -> Iterator[str]:
+        """See `GraphInspector.unstamped`."""
+        return verify.list_unstamped(self._graph)
