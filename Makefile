@@ -19,8 +19,8 @@ $(STAMP): requirements/dev.txt pyproject.toml ops/setup/find_python.sh
 	@python=$$(sh ops/setup/find_python.sh) && \
 	    { [ -x $(PY) ] && $(PY) -c 'import pip' 2>/dev/null || "$$python" -m venv --clear .venv; }
 	@echo "Installing locked dependencies into .venv (two minutes the first time) ..."
-	@$(PY) -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements/dev.txt
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(PY) -m pip install -qq --disable-pip-version-check --require-hashes -r requirements/dev.txt
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-deps --no-build-isolation -e .
 	@touch $(STAMP)
 
 test: $(STAMP) ## Run the default tests (under 10 minutes)
