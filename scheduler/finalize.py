@@ -12,6 +12,7 @@ from typing import cast
 import orjson
 import redis
 
+from scheduler.keys import spell_name
 from scheduler.records import FinalizeStatus
 from scheduler.scripts import Scripts, reaching_ledger
 
@@ -81,7 +82,7 @@ class FinalizeLedger:
     @reaching_ledger()
     def seal(self, shard: Shard, phase: Phase) -> str:
         """Tell under which name the lists of a phase were stored."""
-        return str(self._redis.hget(f"gm:graph:{shard.graph}", f"seal:{phase.value}") or "")
+        return str(self._redis.hget(f"gm:graph:{spell_name(shard.graph)}", f"seal:{phase.value}") or "")
 
     def claim(self, shard: Shard) -> bool:
         """Claim a shard for one execution; False when it is over, or at work elsewhere."""
@@ -111,7 +112,7 @@ class FinalizeLedger:
     @reaching_ledger()
     def serving(self, graph: str) -> list[str]:
         """List the runs that the current finalize of a graph will end."""
-        return [str(run) for run in self._redis.zrange(f"gm:graph:{graph}:serving", 0, -1)]
+        return [str(run) for run in self._redis.zrange(f"gm:graph:{spell_name(graph)}:serving", 0, -1)]
 
     def end(self, shard: Shard, error: str = "") -> bool:
         """End the finalize after its last phase, or with an error; True for the one caller that did."""
@@ -121,7 +122,7 @@ class FinalizeLedger:
     @reaching_ledger()
     def status(self, graph: str) -> FinalizeStatus:
         """Tell where the finalize of a graph stands."""
-        key = f"gm:graph:{graph}"
+        key = f"gm:graph:{spell_name(graph)}"
         pipe = self._redis.pipeline(transaction=True)
         pipe.hgetall(key)
         pipe.zcard(f"{key}:left")

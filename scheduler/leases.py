@@ -18,6 +18,7 @@ import redis
 
 from pipeline.errors import LeaseLost
 from scheduler.errors import LeaseUnavailable
+from scheduler.keys import read_name, spell_name
 from scheduler.scripts import Scripts, reaching_ledger
 
 WAIT_SECONDS = 2.0
@@ -91,11 +92,15 @@ class Leases:
 
     def try_graph(self, graph: str, access: Access, holder: str) -> int:
         """Ask once; gives the epoch, or 0 while others are before us (the wish is noted for a second)."""
-        return int(self._graph.call("lease_acquire", graph, access.value, holder, self.ttl_ms, WISH_MS, patient=True))
+        return int(
+            self._graph.call(
+                "lease_acquire", spell_name(graph), access.value, holder, self.ttl_ms, WISH_MS, patient=True
+            )
+        )
 
     def renew_graph(self, graph: str, access: Access, holder: str) -> bool:
         """Renew; False when the lease is lost."""
-        return bool(self._graph.call("lease_renew", graph, access.value, holder, self.ttl_ms, patient=True))
+        return bool(self._graph.call("lease_renew", spell_name(graph), access.value, holder, self.ttl_ms, patient=True))
 
     def release_graph(self, graph: str, access: Access, holder: str, *, return_ms: int = 0) -> bool:
         """Give back (or stop wishing); False when it was not held.
@@ -103,35 +108,39 @@ class Leases:
         Where an exclusive one only wished, new shared ones are kept out for `return_ms` more, or until
         any exclusive one is let in.
         """
-        return bool(self._graph.call("lease_release", graph, access.value, holder, return_ms, patient=True))
+        return bool(self._graph.call("lease_release", spell_name(graph), access.value, holder, return_ms, patient=True))
 
     def reseed(self, graph: str, fence: int, access: Access) -> int:
         """Move the counter past a fence that refused us, if that is ahead of all grants; gives the counter."""
-        return int(self._graph.call("lease_reseed", graph, fence, access.value, patient=True))
+        return int(self._graph.call("lease_reseed", spell_name(graph), fence, access.value, patient=True))
 
     def take_documents(self, graph: str, holder: str, ids: Sequence[str]) -> set[str]:
         """Take the leases of documents; gives those that another holder has."""
         rows = orjson.dumps(list(ids)).decode()
-        return set(self._documents.call("documents_acquire", graph, holder, self.ttl_ms, rows, patient=True))
+        return set(
+            self._documents.call("documents_acquire", spell_name(graph), holder, self.ttl_ms, rows, patient=True)
+        )
 
     def renew_documents(self, graph: str, holder: str, ids: Sequence[str]) -> set[str]:
         """Renew the leases of documents; gives the lost ones."""
         rows = orjson.dumps(list(ids)).decode()
-        return set(self._documents.call("documents_renew", graph, holder, self.ttl_ms, rows, patient=True))
+        return set(self._documents.call("documents_renew", spell_name(graph), holder, self.ttl_ms, rows, patient=True))
 
     def release_documents(self, graph: str, holder: str, ids: Sequence[str]) -> None:
         """Give the leases of documents back."""
-        self._documents.call("documents_release", graph, holder, orjson.dumps(list(ids)).decode(), patient=True)
+        self._documents.call(
+            "documents_release", spell_name(graph), holder, orjson.dumps(list(ids)).decode(), patient=True
+        )
 
     @reaching_ledger()
     def graphs(self) -> list[str]:
         """List the graphs that leases were ever given for."""
-        return sorted({key.removeprefix("gm:lease:") for key in self._scan("gm:lease:*", _HASH)})
+        return sorted({read_name(key.removeprefix("gm:lease:")) for key in self._scan("gm:lease:*", _HASH)})
 
     @reaching_ledger()
     def read(self, graph: str) -> LeaseReport:
         """Tell who holds and who waits, without changing anything."""
-        key = f"gm:lease:{graph}"
+        key = f"gm:lease:{spell_name(graph)}"
         with self._redis.pipeline(transaction=True) as pipe:
             pipe.time()
             pipe.hgetall(key)
@@ -154,7 +163,7 @@ class Leases:
         return LeaseReport(graph, int(record.get("epoch", 0)), living, count, first)
 
     def _read_documents(self, graph: str) -> tuple[int, tuple[DocumentUse, ...]]:
-        prefix = f"gm:doc:{graph}:"
+        prefix = f"gm:doc:{spell_name(graph)}:"
         # What a pattern would take for more than itself.
         pattern = "".join(f"\\{letter}" if letter in "\\*?[]" else letter for letter in prefix) + "*"
         keys = sorted(self._scan(pattern))

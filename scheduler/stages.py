@@ -7,8 +7,10 @@ handle, except what ends the process or the whole task.
 
 import random
 import secrets
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import structlog
@@ -54,7 +56,6 @@ class StageRun:
     seconds: dict[int, float] = field(default_factory=dict)
     errors: dict[int, dict[str, str]] = field(default_factory=dict)
     lost: set[int] = field(default_factory=set)
-    _renewed: float = field(default_factory=time.monotonic)
 
     def open_files(self) -> list[ClaimedFile]:
         """List the files whose fate in this stage is open."""
@@ -62,14 +63,34 @@ class StageRun:
         return [f for i, f in self.files.items() if i not in decided]
 
     def progress(self) -> None:
-        """Renew the claims once a third of the lease has passed; raises `LeaseLost` when the current file is lost."""
-        if time.monotonic() - self._renewed < self.ledger.lease_seconds / 3:
-            return
-        # Decided files are not settled yet, so they are still ours to keep.
-        self.lost.update(self.ledger.renew(self.batch.run, self.holder, [i for i in self.files if i not in self.lost]))
-        self._renewed = time.monotonic()
+        """Raise `LeaseLost` once the current file was taken by another worker (the heartbeat learns it)."""
         if self.current in self.lost:
             raise LeaseLost(f"File {self.current} of run {self.batch.run} was taken by another worker.")
+
+    @contextmanager
+    def heartbeat(self) -> Iterator[None]:
+        """Renew the claims for as long as this process works on them, a third of the lease apart.
+
+        One page of a document may take longer than a lease, and a slow worker is not a dead one; a task
+        that hangs is ended by its time limit. A process that stands still renews nothing.
+        """
+        over = threading.Event()
+
+        def beat() -> None:
+            while not over.wait(self.ledger.lease_seconds / 3):
+                held = [i for i in self.files if i not in self.lost]
+                try:
+                    self.lost.update(self.ledger.renew(self.batch.run, self.holder, held))
+                except TransientError as error:
+                    _log.warning("claims_not_renewed", run=self.batch.run, reason=str(error))
+
+        beating = threading.Thread(target=beat, name="heartbeat", daemon=True)
+        beating.start()
+        try:
+            yield
+        finally:
+            over.set()
+            beating.join()
 
     def decide(self, index: int, result: "Outcome | dict[str, str]") -> None:
         """Note what a file's work came to: its fate, or its reference for the next stage."""
@@ -102,7 +123,8 @@ def run_stage(ledger: Ledger, batch: Batch, stage: str, work: Work, worker: str)
         return 0
     run = StageRun(batch, stage, holder, {f.index: f for f in claimed}, ledger)
     try:
-        work(run)
+        with run.heartbeat():
+            work(run)
     except TransientError as error:
         for f in run.open_files():
             run.defer(f, error)

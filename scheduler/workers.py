@@ -22,6 +22,8 @@ class Worker:
     pid: int
     store: str
     """Id of the artifact folder that it uses."""
+    settings: str
+    """Fingerprint of the settings that decide how a file comes out."""
     seen: float
     """Seconds since 1970, by the clock of Redis: those of the hosts may differ."""
 
@@ -32,10 +34,10 @@ class Workers:
     def __init__(self, client: "redis.Redis") -> None:
         self._redis = client
 
-    def announce(self, name: str, queues: list[str], processes: int, pid: int, store: str) -> None:
+    def announce(self, name: str, queues: list[str], processes: int, pid: int, store: str, settings: str) -> None:
         """Say that a worker lives."""
-        row = orjson.dumps({"queues": queues, "processes": processes, "pid": pid, "store": store, "seen": self._now()})
-        self._redis.hset(KEY, name, row.decode())
+        row = {"queues": queues, "processes": processes, "pid": pid, "store": store, "settings": settings}
+        self._redis.hset(KEY, name, orjson.dumps({**row, "seen": self._now()}).decode())
 
     def leave(self, name: str) -> None:
         """Say that a worker ends."""
@@ -52,9 +54,8 @@ class Workers:
             if row["seen"] < oldest:
                 silent.append(name)
             else:
-                living.append(
-                    Worker(name, tuple(row["queues"]), row["processes"], row["pid"], row["store"], row["seen"])
-                )
+                row = {"store": "", "settings": "", **row}  # an earlier release told less
+                living.append(Worker(name, **{**row, "queues": tuple(row["queues"])}))
         if silent:
             self._redis.hdel(KEY, *silent)
         return living

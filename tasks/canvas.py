@@ -36,8 +36,17 @@ class CanvasSender:
 
     def send_batch(self, batch: Batch) -> None:
         """Send a batch on its way through the stages."""
-        batch_chain(batch).apply_async()
+        _let_go(batch_chain(batch).apply_async())
 
     def send_phase(self, shards: list[Shard]) -> None:
         """Send shards of one phase, and after them the step that moves the finalize on."""
-        phase_canvas(shards).apply_async()
+        _let_go(phase_canvas(shards).apply_async())
+
+
+def _let_go(result: Any) -> None:
+    """Take results away from the backend: nobody asks for them, and at the interpreter's end they would complain."""
+    while result is not None:
+        for part in getattr(result, "results", ()):
+            part.backend = None
+        result.backend = None
+        result = result.parent

@@ -6,6 +6,7 @@ from typing import Any
 
 from celery import Celery, signals
 
+from pipeline.errors import PermanentError
 from workers.celeryconfig import celery_config
 from workers.settings import Settings, load_settings
 from workers.telemetry import configure_logging
@@ -36,12 +37,17 @@ def _enter_worker(**_: Any) -> None:
     """Bind what tasks work with, before the pool forks; nothing is opened yet."""
     from scheduler.workers import Workers
     from tasks.resources import bind
-    from workers.bootstrap import build_resources, identify_artifacts
+    from workers.bootstrap import build_resources, check_parts, identify_artifacts
     from workers.connections import connect_redis
     from workers.presence import Presence
 
+    try:
+        check_parts(settings)
+    except PermanentError as error:
+        # A worker that cannot do its work must not take any.
+        raise SystemExit(f"This worker cannot start: {error}") from error
     bind(lambda: build_resources(settings))
-    Presence(Workers(connect_redis(settings)), identify_artifacts(settings)).connect()
+    Presence(Workers(connect_redis(settings)), identify_artifacts(settings), settings.fingerprint).connect()
 
 
 @signals.worker_process_init.connect

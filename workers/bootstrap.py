@@ -133,6 +133,13 @@ def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
     )
 
 
+def check_parts(settings: Settings) -> None:
+    """Raise what is wrong with the configured extractor, ontology or embedder, before anything relies on them."""
+    build_ontology(settings)
+    build_extractor(settings)
+    build_embedder(settings)
+
+
 def identify_artifacts(settings: Settings) -> str:
     """Tell which artifact folder this host sees; '' where it cannot be used (its tasks then say why)."""
     try:

@@ -12,7 +12,7 @@ from celery.exceptions import TimeoutError as ResultTimeout
 
 from pipeline import errors as pipeline_errors
 from pipeline.errors import LoadCode, PermanentError, TransientError
-from pipeline.ids import bytes_hash, fingerprint
+from pipeline.ids import fingerprint
 from pipeline.load import walk_files
 from pipeline.models import GraphFingerprint
 from scheduler.finalize import FinalizeLedger, Phase, Shard
@@ -109,7 +109,7 @@ class Client:
 
         `root` is what the documents' names are relative to; paths outside it are refused.
         """
-        options = {"paths": [str(path) for path in paths], "settings": settings_fingerprint(self.settings)}
+        options = {"paths": [str(path) for path in paths], "settings": self.settings.fingerprint}
         run = self.ledger.open_run(
             graph,
             str(root),
@@ -123,10 +123,19 @@ class Client:
         self._list(run, root, paths, listed)
         return run
 
+    def check_workers(self) -> None:
+        """Refuse to hand files to workers with other settings; raises `SettingsDiffer`."""
+        other = [w.name for w in self.workers() if "extract" in w.queues and w.settings != self.settings.fingerprint]
+        if other:
+            raise SettingsDiffer(
+                f"The workers that run already ({', '.join(other)}) have other settings (extractor, ontology, "
+                "chunking, limits or embedder) than this command. Give it theirs, or end them first."
+            )
+
     def resume(self, run: str, *, listed: Listed | None = None) -> RunStatus:
         """Make an interrupted or paused run go on; raises `SettingsDiffer` where its files would come out mixed."""
         status = self.verbs.go_on(run)
-        if not status.over and status.options["settings"] != settings_fingerprint(self.settings):
+        if not status.over and status.options["settings"] != self.settings.fingerprint:
             raise SettingsDiffer(
                 f"Run {run} was begun with other settings (extractor, ontology, chunking or embedder). "
                 "Resume it with those, or ingest the folder again as a new run."
@@ -282,11 +291,3 @@ def _error_of(name: str, message: str) -> Exception:
     cls = getattr(pipeline_errors, name, TransientError)
     error = cls(message)
     return error if isinstance(error, Exception) else TransientError(message)
-
-
-def settings_fingerprint(settings: Settings) -> str:
-    """Hash what decides how a file comes out, so that a resumed run is never a mixture."""
-    ontology = bytes_hash(settings.ontology.read_bytes()) if settings.ontology else ""
-    return fingerprint(
-        (settings.extractor, ontology, settings.chunk.fingerprint, settings.load.fingerprint, settings.embed.embedder)
-    )

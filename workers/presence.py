@@ -21,6 +21,7 @@ class Presence:
 
     workers: Workers
     store: str
+    settings: str
     name: str = ""
     queues: tuple[str, ...] = ()
     processes: int = 0
@@ -52,7 +53,7 @@ class Presence:
     def announce(self) -> None:
         """Tell the ledger; one that does not answer is told next time."""
         self.announced = time.monotonic()
-        row = (self.name, list(self.queues), self.processes, os.getpid(), self.store)
+        row = (self.name, list(self.queues), self.processes, os.getpid(), self.store, self.settings)
         self._say(lambda: self.workers.announce(*row))
 
     def _say(self, what: Any) -> None:

@@ -96,7 +96,10 @@ def open_system(
         )
     stack = _open_embedded(settings, note, roles, queues)
     try:
-        yield _connect(_with_urls(settings, stack.urls), stack)
+        system = _connect(_with_urls(settings, stack.urls), stack)
+        if set(INGEST_QUEUES) <= set(queues):
+            system.client.check_workers()
+        yield system
     except BaseException as error:
         # Who leaves because of an error or a signal waits for nobody; the workers still end in good order.
         stack.__exit__(type(error), error, None)

@@ -13,6 +13,8 @@ from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pipeline.config import ChunkConfig, EmbedConfig, LoadConfig
+from pipeline.ids import fingerprint
+from pipeline.ontology import load_ontology
 from workers.embedded.record import read_record
 
 
@@ -138,6 +140,16 @@ class Settings(BaseSettings):
     def configured(self) -> bool:
         """Whether servers are named, so that no embedded stack is wanted."""
         return self.redis_url is not None or self.falkordb_url is not None
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of what decides how a file comes out, so that a resumed run is never a mixture.
+
+        Raises `OntologyError` where the ontology file cannot be read.
+        """
+        ontology = load_ontology(self.ontology).fingerprint if self.ontology else ""
+        parts = (self.extractor, ontology, self.chunk.fingerprint, self.load.fingerprint, self.embed.embedder)
+        return fingerprint(parts)
 
     @property
     def artifacts(self) -> Path:

@@ -61,10 +61,20 @@ class FolderArtifactStore:
         self._objects = self.path / "objects"
         self._temporary = self.path / "tmp"
         with self._explained("opened"):
-            self._objects.mkdir(parents=True, exist_ok=True)
-            self._temporary.mkdir(exist_ok=True)
-            self.store_id = self._identify()
+            self._open()
             self._sweep()
+
+    def _open(self) -> None:
+        self._objects.mkdir(parents=True, exist_ok=True)
+        self._temporary.mkdir(exist_ok=True)
+        self.store_id = self._identify()
+
+    def _removed(self) -> bool:
+        """Make the folder anew where it is gone altogether; one that is not mounted still stands there, empty."""
+        if self.path.exists():
+            return False
+        self._open()
+        return True
 
     def get(self, key: str) -> bytes | None:
         """Give what was put under the key, or None where it is missing or damaged (then removed)."""
@@ -76,7 +86,8 @@ class FolderArtifactStore:
                     stored = file.read()
             except FileNotFoundError:
                 # An unmounted store has nothing either, but that must not make every stage run again.
-                self._temporary.stat()
+                if not self._removed():
+                    self._temporary.stat()
                 return None
             data = _unpack(stored)
             if data is None:
@@ -90,15 +101,23 @@ class FolderArtifactStore:
         """Store the bytes so that a later `get` sees all of them or none; twice is once."""
         path = self._place(key)
         with self._explained("written"):
-            draft = self._temporary / uuid.uuid4().hex
             try:
-                draft.write_bytes(_pack(data))
-                path.parent.mkdir(parents=True, exist_ok=True)
-                draft.replace(path)
-            except BaseException:
-                with suppress(OSError):
-                    draft.unlink()
-                raise
+                self._write(path, data)
+            except FileNotFoundError:
+                if not self._removed():
+                    raise
+                self._write(path, data)
+
+    def _write(self, path: Path, data: bytes) -> None:
+        draft = self._temporary / uuid.uuid4().hex
+        try:
+            draft.write_bytes(_pack(data))
+            path.parent.mkdir(parents=True, exist_ok=True)
+            draft.replace(path)
+        except BaseException:
+            with suppress(OSError):
+                draft.unlink()
+            raise
 
     def _place(self, key: str) -> Path:
         if len(key) > _MAX_KEY or not _KEY.fullmatch(key):

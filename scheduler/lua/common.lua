@@ -15,7 +15,8 @@ local function batches_key(run) return 'gm:run:' .. run .. ':batches' end
 local function segment_of(index) return math.floor(index / SEGMENT) end
 local function manifest_key(run, index) return 'gm:run:' .. run .. ':manifest:' .. segment_of(index) end
 local function outcomes_key(run, index) return 'gm:run:' .. run .. ':outcomes:' .. segment_of(index) end
-local function graph_key(graph) return 'gm:graph:' .. graph end
+-- A colon in a graph's name would make its keys those of another graph's parts.
+local function graph_key(graph) return 'gm:graph:' .. graph:gsub('%%', '%%25'):gsub(':', '%%3A') end
 
 local function has_outcome(run, index)
   return redis.call('HEXISTS', outcomes_key(run, index), index) == 1

@@ -3,6 +3,7 @@
 import errno
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import threading
@@ -141,8 +142,9 @@ def test_what_killed_processes_left_behind_is_swept_after_a_day(store):
     assert new.exists()
 
 
-def test_a_vanished_folder_is_an_error_and_not_a_missing_artifact(store):
+def test_a_folder_that_is_not_mounted_is_an_error_and_not_a_missing_artifact(store):
     store.path.rename(store.path.with_name("moved"))
+    store.path.mkdir()  # the mount point stays
     with pytest.raises(ArtifactsUnavailable, match="mounted"):
         store.get(KEY)
     with pytest.raises(ArtifactsUnavailable, match="mounted"):
@@ -189,3 +191,14 @@ def test_a_write_that_the_system_cuts_short_leaves_nothing(store):
     subprocess.run([sys.executable, "-c", program, str(store.path)], check=True, cwd=Path(__file__).parents[2])
     assert store.get(KEY) is None
     assert list((store.path / "tmp").iterdir()) == []
+
+
+def test_a_folder_that_is_removed_is_made_anew_and_has_another_id(tmp_path):
+    store = FolderArtifactStore(tmp_path / "artifacts")
+    store.put("text/a", b"one")
+    before = store.store_id
+    shutil.rmtree(tmp_path / "artifacts")
+    assert store.get("text/a") is None
+    store.put("text/a", b"two")
+    assert store.get("text/a") == b"two"
+    assert store.store_id != before

@@ -188,3 +188,9 @@ def test_readers_never_meet_a_writer_and_neither_starves(redis_client):
     assert broken == []
     assert done["exclusive"] > 5
     assert done["shared"] > 5
+
+
+def test_a_colon_in_a_graphs_name_does_not_make_it_part_of_another(leases):
+    assert leases.try_graph("a", SHARED, "h")
+    assert leases.try_graph("a:shared", EXCLUSIVE, "x")
+    assert leases.try_graph("a", SHARED, "h2")

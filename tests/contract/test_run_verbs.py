@@ -4,10 +4,12 @@ import fakeredis
 import pytest
 
 from scheduler.errors import RunOver
+from scheduler.finalize import FinalizeLedger
 from scheduler.ledger import Ledger
 from scheduler.records import NewFile, Outcome
 from scheduler.states import FileState, RunState
 from scheduler.verbs import RunVerbs
+from scheduler.workers import Workers
 
 
 @pytest.fixture(params=["double", "real"])
@@ -203,3 +205,27 @@ def test_the_memory_share_is_zero_without_a_limit_and_told_with_one(redis_client
         assert 0 < verbs.memory_share() < 1
     finally:
         redis_client.config_set("maxmemory", 0)
+
+
+def test_graphs_whose_names_hold_colons_keep_apart(client, ledger):
+    finalizes = FinalizeLedger(client, ttl_ms=60_000)
+    runs = []
+    for graph in ("a:waiting", "a", "a%3Awaiting"):
+        run = ledger.open_run(graph, "/", finalize="auto", options={})
+        ledger.append(run, 0, [NewFile("f", 1)])
+        ledger.seal(run)
+        end(ledger, take(ledger), Outcome(FileState.WRITTEN), f"h{graph}")
+        runs.append(run)
+    assert finalizes.graphs() == ["a", "a%3Awaiting", "a:waiting"]
+    for graph, run in zip(("a:waiting", "a", "a%3Awaiting"), runs, strict=True):
+        assert finalizes.begin(graph) == 1
+        assert finalizes.serving(graph) == [run]
+        assert finalizes.status(graph).state == "running"
+
+
+def test_workers_of_an_earlier_release_are_still_understood(client):
+    workers = Workers(client)
+    workers.announce("now@here", ["load"], 2, 1, "store", "settings")
+    seconds, _ = client.time()
+    client.hset("gm:workers", "then@here", f'{{"queues": ["load"], "processes": 1, "pid": 7, "seen": {seconds}}}')
+    assert [(w.name, w.store) for w in workers.living()] == [("now@here", "store"), ("then@here", "")]

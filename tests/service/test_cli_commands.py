@@ -122,7 +122,7 @@ def test_health_of_a_cluster_tells_servers_and_unread_queues(cluster, redis_clie
     assert redis_server.password not in checked.out
 
     assert cluster.run("health", "--role", "query").status == FAILED
-    Workers(redis_client).announce(f"query-1@{socket.gethostname()}", ["query"], 1, 1, "")
+    Workers(redis_client).announce(f"query-1@{socket.gethostname()}", ["query"], 1, 1, "", "")
     assert cluster.run("health", "--role", "query").status == DONE
 
 

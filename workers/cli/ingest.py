@@ -101,6 +101,7 @@ def _ingest(
     how: _How,
     flags: str,
 ) -> ExitCode:
+    from workers.bootstrap import check_parts
     from workers.cli.driving import interruptible
     from workers.cli.summary import show_summary
     from workers.cli.watching import show_listing, watch_run
@@ -116,6 +117,9 @@ def _ingest(
     def how_to_go_on() -> str:
         return f"graphmill resume {made[0]}{flags}" if made else "no run was made yet."
 
+    if not settings.configured:
+        # A mistake in them would stop every worker of the embedded stack.
+        check_parts(settings)
     with open_system(
         settings,
         output.note,

@@ -44,8 +44,11 @@ def worker(
 
     It stays in the foreground until it is ended. For clusters, or to add processes to a running embedded stack.
     """
+    from workers.connections import require_redis
+
     output = Output(as_json=as_json)
     settings = _running_settings(data_dir)
+    require_redis(settings)
     chosen = ROLES[role] if concurrency is None else replace(ROLES[role], concurrency=concurrency)
     output.note(f"Worker {role}: {chosen.purpose} (queues {', '.join(chosen.queues)}).")
     _become_celery(settings, worker_arguments(chosen, settings.concurrency))

@@ -199,9 +199,9 @@ def test_the_smallest_fitting_role_is_suggested(queues, role) -> None:
 
 def test_health_of_a_role_counts_fresh_workers_of_this_host_only() -> None:
     workers = [
-        Worker("query-1@here", ("query",), 1, 1, "", seen=95.0),
-        Worker("query-2@there", ("query",), 1, 2, "", seen=95.0),
-        Worker("query-3@here", ("query",), 1, 3, "", seen=75.0),
-        Worker("load-4@here", ("load",), 1, 4, "", seen=95.0),
+        Worker("query-1@here", ("query",), 1, 1, "", "", seen=95.0),
+        Worker("query-2@there", ("query",), 1, 2, "", "", seen=95.0),
+        Worker("query-3@here", ("query",), 1, 3, "", "", seen=75.0),
+        Worker("load-4@here", ("load",), 1, 4, "", "", seen=95.0),
     ]
     assert [worker.name for worker in fresh_workers(workers, "query", "here", now=100.0)] == ["query-1@here"]
