@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from pipeline import ids
-from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorWriter
+from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorWriter, connect
 from pipeline.errors import EmbedderMismatch, LeaseLost
-from pipeline.models import Document, GraphRecord, Pending
+from pipeline.models import Chunk, Document, Extraction, GraphRecord, Mention, Pending
 from pipeline.ontology import DEFAULT_ONTOLOGY
 from pipeline.resolve import plan_merges
 
@@ -353,3 +353,37 @@ def test_a_graph_is_counted(writer: FalkorWriter, curator: FalkorCurator, make_d
     counts = curator.counts()
     assert (counts.documents, counts.chunks, counts.entities, counts.relations, counts.mentions) == (1, 2, 2, 1, 4)
     assert counts.pending == {"chunk": 2, "entity": 2, "relation": 1}
+
+
+def test_merged_entities_leave_no_ghost_in_a_label(graph_server, graph_name) -> None:
+    """Thousands of entities that nothing has scanned yet: what is deleted among them must be gone from the label."""
+    graph = connect(graph_server.url, graph_name)
+    writer, curator = FalkorWriter(graph), FalkorCurator(graph)
+    writer.prepare(DEFAULT_ONTOLOGY)
+    for batch in range(9):
+        documents = []
+        for number in range(batch * 20, batch * 20 + 20):
+            names = [f"Firm {number} {i}" for i in range(50)] + [f"Acme {number}", f"Acme {number} Ltd"]
+            text = ". ".join(names)
+            mentions = tuple(
+                Mention(name, "Organization", text.index(name), text.index(name) + len(name), "") for name in names
+            )
+            chunk = Chunk(0, 0, len(text), text)
+            documents.append(
+                Document(
+                    id=f"file:{number}",
+                    path=str(number),
+                    content_hash="h",
+                    source_hash="s",
+                    fingerprint="f",
+                    media_type="text/plain",
+                    chunks=(chunk,),
+                    extractions=(Extraction(mentions),),
+                )
+            )
+        writer.write(documents, 1, lambda: None)
+    writer.raise_fence(2, exclusive=True)
+    for number in range(0, 180, 9):
+        assert curator.merge(f"acme {number}__organization", f"acme {number} ltd__organization", 2)
+    counted = graph.ro_query("MATCH (e:__Entity__) RETURN count(e)")[0][0]
+    assert len(graph.ro_query("MATCH (e:__Entity__) RETURN e.id")) == counted == 180 * 52 - 20

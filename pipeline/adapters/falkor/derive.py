@@ -15,6 +15,7 @@ from pipeline.adapters.falkor.fence import run_fenced
 from pipeline.adapters.falkor.merged import merged_into, resolve_merged
 from pipeline.adapters.falkor.pages import fill_pages
 from pipeline.adapters.falkor.pending import mark_pending
+from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.ids import relation_key, split_relation_key
 from pipeline.resolve import canonical_key
 from pipeline.write import pick_description, pick_name, spell_fact
@@ -109,7 +110,10 @@ def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:
     touched = [("relation", relation_key(*ends)) for ends in graph.ro_query(_RELATIONS_OF, renamed)]
     mark_pending(graph, touched, secrets.token_hex(8), epoch)
     total = _run_pages(graph, _SET_ENTITIES, changed, epoch)
-    return total + _run_pages(graph, _DELETE_UNMENTIONED, stored.keys() - votes.keys(), epoch)
+    unmentioned = stored.keys() - votes.keys()
+    if unmentioned:
+        settle_labels(graph)
+    return total + _run_pages(graph, _DELETE_UNMENTIONED, unmentioned, epoch)
 
 
 def derive_relations(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:

@@ -6,6 +6,7 @@ from itertools import batched
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
 from pipeline.adapters.falkor.pending import mark_pending
+from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.ids import relation_key
 
 _PAGE = 500
@@ -26,6 +27,7 @@ def discard_document(graph: FalkorGraph, identity: str, epoch: int) -> None:
     Entities and relations that lose something are pending before they do, so that finalize derives
     them anew, and deletes those that nothing mentions or states any more.
     """
+    settle_labels(graph)
     chunks = [chunk for (chunk,) in graph.ro_query(_CHUNKS, id=identity)]
     for page in batched(chunks, _PAGE):
         touched = [("entity", entity) for (entity,) in graph.ro_query(_MENTIONED, page)]

@@ -15,6 +15,7 @@ from pipeline.adapters.falkor.fence import raise_fence, read_fence, run_fenced
 from pipeline.adapters.falkor.merged import resolve_merged
 from pipeline.adapters.falkor.pages import fill_pages
 from pipeline.adapters.falkor.schema import build_search_indexes, prepare_schema, quote_label
+from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.errors import GraphRejected, WriteIncomplete
 from pipeline.ids import KEY_SEPARATOR
 from pipeline.models import Document, StoredDocument
@@ -36,6 +37,9 @@ class FalkorWriter:
     def raise_fence(self, epoch: int, *, exclusive: bool) -> None:
         """See `GraphWriter.raise_fence`."""
         raise_fence(self._graph, epoch, exclusive=exclusive)
+        if exclusive:
+            # Exclusive grants are what deletes nodes.
+            settle_labels(self._graph)
 
     def fence(self) -> int:
         """See `GraphWriter.fence`."""
