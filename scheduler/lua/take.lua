@@ -3,6 +3,7 @@
 -- are submitted together all advance. Of a cancelled run only files are taken whose traces must be removed.
 local window, max_files, max_bytes, queue_ttl, spread =
   tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local LEAST_SHARE = 4
 local now = now_ms()
 local total, candidates = 0, {}
 for position, run in ipairs(redis.call('ZRANGE', 'gm:active', 0, -1)) do
@@ -27,8 +28,9 @@ for _, candidate in ipairs(candidates) do
   local meta = redis.call('HMGET', run_key(run), 'next', 'total', 'generation', 'graph')
   local next_index, last = tonumber(meta[1]), tonumber(meta[2])
   local waiting = redis.call('ZCOUNT', due_key(run), '-inf', now)
-  -- The tail of a run is spread over all workers rather than given to one.
-  local limit = math.max(1, math.min(max_files, math.ceil((last - next_index + waiting) / spread)))
+  -- The tail of a run is spread over all workers rather than given to one, but not crumb by crumb.
+  local share = math.max(LEAST_SHARE, math.ceil((last - next_index + waiting) / spread))
+  local limit = math.min(max_files, share)
   local files, bytes, alone = {}, 0, false
 
   local function add(index, record)

@@ -120,8 +120,9 @@ def test_batches_are_bounded_by_files_and_by_bytes(ledger):
 
 
 def test_the_tail_of_a_run_is_spread_over_the_workers(ledger):
-    submit(ledger, 8)
-    assert len(take(ledger, spread=4).files) == 2
+    submit(ledger, 40)
+    assert len(take(ledger, spread=4).files) == 10
+    assert len(take(ledger, spread=40).files) == 4, "four at least: a message costs as much as a small file"
 
 
 def test_the_window_bounds_what_is_in_flight_over_all_runs(ledger):

@@ -195,7 +195,12 @@ def graph_server(folder: Path, engine: Engine) -> Server:
         "graph",
         folder,
         engine,
-        [f"maxmemory {_share_of_memory(2)}", f"loadmodule {_quote(os.fsencode(engine.module.absolute()))} {listed}"],
+        [
+            f"maxmemory {_share_of_memory(2)}",
+            # A rewrite forks the server and takes a core for seconds; 256 MB of effects are replayed in four.
+            "auto-aof-rewrite-min-size 256mb",
+            f"loadmodule {_quote(os.fsencode(engine.module.absolute()))} {listed}",
+        ],
     )
 
 
