@@ -152,6 +152,13 @@ class Settings(BaseSettings):
         return fingerprint(parts)
 
     @property
+    def language_notice(self) -> str:
+        """What a user must know of the languages that the extractor reads; '' where there is nothing to say."""
+        if self.extractor != "spacy-rules":
+            return ""
+        return "Entities and relations are extracted from English text only (GRAPHMILL_EXTRACTOR names another reader)."
+
+    @property
     def artifacts(self) -> Path:
         """The folder of stage results."""
         return self.artifacts_dir or self.data_dir / "artifacts"

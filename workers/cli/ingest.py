@@ -113,6 +113,8 @@ def _ingest(
         made.append(run)
         tell = output.note if output.as_json else output.line
         tell(f"Run {run}: {root} into graph {settings.graph}")
+        if settings.language_notice:
+            output.note(settings.language_notice)
 
     def how_to_go_on() -> str:
         return f"graphmill resume {made[0]}{flags}" if made else "no run was made yet."

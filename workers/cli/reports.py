@@ -68,7 +68,7 @@ def status(
             raise
         output.note(str(nothing))
         if as_json:
-            output.document({"runs": [], "finalizes": [], "queues": {}, "workers": []})
+            output.document({"runs": [], "finalizes": [], "queues": {}, "workers": [], "notice": ""})
     return ExitCode.OK
 
 
@@ -116,6 +116,7 @@ def read_status(system: "System", run: str | None) -> dict[str, Any]:
         "finalizes": [as_row(client.finalize_status(graph)) for graph in sorted(graphs)],
         "queues": client.queues(),
         "workers": [{"name": w.name, "queues": list(w.queues), "processes": w.processes} for w in system.workers()],
+        "notice": system.settings.language_notice,
     }
 
 
@@ -187,6 +188,8 @@ def _show_status(output: Output, found: dict[str, Any], *, again: bool) -> None:
         output.line(f"worker {one['name']}: {', '.join(one['queues'])} ({one['processes']} processes)")
     if not found["workers"]:
         output.line("workers: none")
+    if found["notice"]:
+        output.line(found["notice"], "dim")
 
 
 def _finalize_text(one: dict[str, Any]) -> str:

@@ -1,5 +1,6 @@
 """The write stage decides each file by itself, whatever happens to its batch."""
 
+import time
 from pathlib import Path
 
 import fakeredis
@@ -14,8 +15,9 @@ from scheduler.codec import encode
 from scheduler.ingest import IngestStages
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
-from scheduler.records import Batch, NewFile
+from scheduler.records import Batch, NewFile, Outcome
 from scheduler.stages import run_stage
+from scheduler.states import FileState
 
 
 class Shelf(dict):
@@ -184,3 +186,22 @@ def test_the_batch_of_a_fault_of_our_own_fails_with_its_name(ledger, stages, wri
     writer.write = faulty
     run_stage(ledger, batch, "write", stages.write, "w")
     assert fates(ledger, batch.run)["a"] == ("failed", "internal_error")
+
+
+def test_a_file_that_takes_longer_than_a_lease_keeps_its_worker(client, stages):
+    """The claim lives as long as the process works, so a slow page is no dead worker."""
+    ledger = Ledger(client, lease_ms=200, queue_ttl_ms=60_000, max_starts=3)
+    run = ledger.open_run("kb", "/", finalize="never", options={})
+    ledger.append(run, 0, [NewFile("slow", 1)])
+    ledger.seal(run)
+    batch = ledger.take(window=9, max_files=20, max_bytes=10_000, spread=1)
+
+    def slow_work(stage_run):
+        ends = time.monotonic() + 1.0
+        while time.monotonic() < ends:
+            assert ledger.sweep(run) == (0, 0, 0)
+            time.sleep(0.05)  # the work itself: it reports nothing
+        stage_run.ended[0] = Outcome(FileState.UNCHANGED)
+
+    run_stage(ledger, batch, "load", slow_work, "w")
+    assert ledger.status(run).counts["unchanged"] == 1
