@@ -15,6 +15,7 @@ from pipeline.adapters.falkor import (
     FalkorReader,
     FalkorWriter,
     connect,
+    index_states,
 )
 from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.adapters.readers import FileReader
@@ -103,6 +104,13 @@ def open_graph(settings: Settings, graph: str) -> FalkorGraph:
     """Connect to a graph; nothing is made by that."""
     url = settings.falkordb_url.get_secret_value() if settings.falkordb_url else DEFAULT_FALKORDB
     return connect(url, graph)
+
+
+def find_unready_indexes(settings: Settings) -> list[str]:
+    """Name the graphs with indexes that are still being built, as after a restart: their searches miss things."""
+    names = open_graph(settings, settings.graph).names()
+    graphs = (open_graph(settings, name) for name in names)
+    return [graph.name for graph in graphs if not all(state.operational for state in index_states(graph))]
 
 
 def curate(graph: FalkorGraph) -> GraphCurator:

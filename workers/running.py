@@ -13,6 +13,7 @@ from pydantic import SecretStr
 from pipeline.errors import PermanentError
 from scheduler.workers import Worker, Workers
 from workers.app import create_app
+from workers.bootstrap import find_unready_indexes
 from workers.client import Client
 from workers.connections import connect_redis, require_redis
 from workers.embedded import Death, Joined, Owned, StackUrls, StartFailed, find_engine, open_stack
@@ -180,10 +181,17 @@ def _worker_commands(settings: Settings, roles: Sequence[str]) -> Mapping[str, S
 
 
 def _readiness(settings: Settings, queues: Sequence[str], *, since: float) -> Ready:
-    """Ask whether each queue has a worker that announced itself since then: a dead owner's are still listed."""
+    """Ask whether each queue has its worker and each graph its indexes.
+
+    A worker must have announced itself since then: a dead owner's are still listed. Indexes are built
+    anew after a restart, and searches miss things until then.
+    """
 
     def ready(urls: StackUrls) -> bool:
-        with connect_redis(_with_urls(settings, urls)) as client:
+        running = _with_urls(settings, urls)
+        if find_unready_indexes(running):
+            return False
+        with connect_redis(running) as client:
             living = Workers(client).living()
         return {queue for worker in living if worker.seen >= since for queue in worker.queues}.issuperset(queues)
 

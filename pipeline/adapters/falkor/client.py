@@ -72,6 +72,13 @@ class FalkorGraph:
             **self._address,
         )
 
+    def names(self) -> list[str]:
+        """List the graphs of the server; raises `GraphUnavailable`."""
+        try:
+            return sorted(self._client.list_graphs())
+        except redis.exceptions.RedisError as error:
+            raise self._sort(error) from error
+
     def query(self, cypher: str, rows: Rows | None = None, **parameters: Any) -> list[list[Any]]:
         """Run a query that may write; gives the result's rows.
 
