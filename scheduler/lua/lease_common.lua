@@ -11,9 +11,10 @@ local returning = '(returning)'
 local t = redis.call('TIME')
 local now = tonumber(t[1]) * 1000 + math.floor(tonumber(t[2]) / 1000)
 
--- Epochs follow the clock: a counter that was lost, or set back by a crash, gives no number that a grant still holds.
+-- Epochs follow the clock: a counter that was lost, or set back by a crash, gives no number that a grant still
+-- holds. In microseconds, as a lost counter and the next grant may fall into one millisecond.
 local function next_epoch()
-  local epoch = math.max(tonumber(redis.call('HGET', key, 'epoch') or 0) + 1, now)
+  local epoch = math.max(tonumber(redis.call('HGET', key, 'epoch') or 0) + 1, tonumber(t[1]) * 1000000 + tonumber(t[2]))
   redis.call('HSET', key, 'epoch', string.format('%.0f', epoch))
 end
 

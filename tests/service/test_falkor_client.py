@@ -4,6 +4,7 @@ import importlib
 import os
 import signal
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -187,3 +188,14 @@ def test_waiting_for_the_disk_ends_with_and_without_an_append_only_file(
     assert restarted.ro_query("MATCH (n) RETURN count(n)") == [[1]]
     restarted.close()
     stop_server(process)
+
+
+def test_threads_that_use_a_new_client_at_once_share_one(graph_server: Any, graph_name: str) -> None:
+    for _ in range(25):
+        graph = connect(graph_server.url, graph_name)
+        with ThreadPoolExecutor(max_workers=4) as threads:
+            waiting = [threads.submit(graph.wait_for_disk) for _ in range(2)]
+            asking = [threads.submit(graph.query, "RETURN 1") for _ in range(2)]
+        assert [one.result() for one in asking] == [[[1]], [[1]]]
+        assert [one.result() for one in waiting] == [None, None]
+        graph.close()

@@ -163,8 +163,8 @@ def test_a_half_written_document_is_lost_and_unstamped_unless_a_run_has_yet_to_e
     verdict = system.client.verify(graph_name)
     assert verdict.at_work
     assert verdict.findings == ()
-    system.finish(run)
-    assert findings(system, graph_name) == {}
+    status = system.finish(run)
+    assert (findings(system, graph_name), status.error) == ({}, '')
 
 
 def test_a_run_whose_counts_are_wrong_is_found(system, folder, graph_name, redis_client_of):

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from functools import cached_property
+from threading import Lock
 from typing import Any
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -59,18 +59,25 @@ class FalkorGraph:
     def __init__(self, address: dict[str, Any], name: str) -> None:
         self._address = address
         self.name = name
+        self._made: Any = None
+        self._making = Lock()
 
-    @cached_property
+    @property
     def _client(self) -> Any:
-        # The plain constructor waits for ever on a stalled server, and from_url gives up before the
-        # server does: so everything is set here.
-        return falkordb.FalkorDB(
-            socket_timeout=_SOCKET_TIMEOUT_SECONDS,
-            socket_connect_timeout=_CONNECT_TIMEOUT_SECONDS,
-            socket_keepalive=True,
-            health_check_interval=_HEALTH_CHECK_SECONDS,
-            **self._address,
-        )
+        # One for all threads: a second one would close its connections once it is dropped, and with
+        # them a pipeline that was begun on it.
+        with self._making:
+            if self._made is None:
+                # The plain constructor waits for ever on a stalled server, and from_url gives up before
+                # the server does: so everything is set here.
+                self._made = falkordb.FalkorDB(
+                    socket_timeout=_SOCKET_TIMEOUT_SECONDS,
+                    socket_connect_timeout=_CONNECT_TIMEOUT_SECONDS,
+                    socket_keepalive=True,
+                    health_check_interval=_HEALTH_CHECK_SECONDS,
+                    **self._address,
+                )
+            return self._made
 
     def names(self) -> list[str]:
         """List the graphs of the server; raises `GraphUnavailable`."""
@@ -125,9 +132,10 @@ class FalkorGraph:
 
     def close(self) -> None:
         """Close the connections; a later query opens new ones."""
-        if "_client" in self.__dict__:
-            self._client.connection.close()
-            del self.__dict__["_client"]
+        with self._making:
+            if self._made is not None:
+                self._made.connection.close()
+                self._made = None
 
     def _run(self, cypher: str, rows: Rows | None, parameters: dict[str, Any], *, read_only: bool) -> list[list[Any]]:
         if rows is not None:
