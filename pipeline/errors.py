@@ -6,12 +6,15 @@
     │   ├── GraphUnavailable      the graph server is down, loading, or too busy
     │   ├── ArtifactMissing       a stage's result is gone; the stage that makes it must run again
     │   ├── ArtifactsUnavailable  the artifact store cannot be read or written: full, read-only, unmounted
+    │   ├── FileNotReady          the file cannot be read now; `load_code` says what it comes to if that stays so
+    │   ├── ModelBusy             a model's service refuses for load or does not answer; `retry_after` says for how long
     │   └── WriteIncomplete       what is stored is less than what was sent
     └── PermanentError            trying again with the same input gives the same answer
         ├── LoadError             the file cannot be read as text; `code` says why
         ├── GraphMissing          the graph was never prepared, or has been deleted
         ├── GraphRejected         the graph server refused the query itself
         ├── OntologyError         an ontology file contradicts itself
+        ├── ArtifactStoreMissing  a folder holds no artifact store
         ├── ModelUnavailable      a model or its data is not installed
         ├── ModelOutputInvalid    a model's answer is not what its port promises
         ├── EmbedderMismatch      the graph was built with another embedder
@@ -53,6 +56,10 @@ class LoadCode(StrEnum):
     """A path or link that leaves the files root."""
     NOT_A_FILE = "not_a_file"
     """A folder, pipe, socket or device."""
+    ROOT_MISSING = "root_missing"
+    """The files root itself is gone or not mounted; says nothing about the file."""
+    KEEPS_CHANGING = "keeps_changing"
+    """Each time that it was read it changed meanwhile."""
     MISSING_DEPENDENCY = "missing_dependency"
     """A decoder that the file needs is not installed."""
 
@@ -71,7 +78,11 @@ class PipelineError(Exception):
 
 
 class TransientError(PipelineError):
-    """The same work may succeed later."""
+    """The same work may succeed later; not before `retry_after` seconds, where the other side says so."""
+
+    def __init__(self, *args: object, retry_after: float = 0.0) -> None:
+        super().__init__(*args)
+        self.retry_after = retry_after
 
 
 class PermanentError(PipelineError):
@@ -94,8 +105,30 @@ class ArtifactsUnavailable(TransientError):
     """The artifact store cannot be read or written: full, read-only, not mounted. The message says what to fix."""
 
 
+class ModelBusy(TransientError):
+    """The service behind a model limits our rate, is overloaded, or does not answer."""
+
+
 class WriteIncomplete(TransientError):
     """What the graph stores after a write is less than what was sent."""
+
+
+class FileNotReady(TransientError):
+    """The file cannot be read now, but perhaps soon. `FileNotReady(code, message)`: what it comes to, if not."""
+
+    def __init__(self, code: LoadCode, message: str) -> None:
+        super().__init__(code, message)
+        self.load_code = code
+        self.message = message
+
+    @property
+    def code(self) -> str:
+        """The closed code of the failure that it becomes."""
+        return self.load_code.value
+
+    def __str__(self) -> str:
+        """The message alone: the code travels beside it."""
+        return self.message
 
 
 class LoadError(PermanentError):
@@ -126,6 +159,10 @@ class GraphRejected(PermanentError):
 
 class OntologyError(PermanentError):
     """An ontology contradicts itself or cannot be read."""
+
+
+class ArtifactStoreMissing(PermanentError):
+    """The folder holds no artifact store; it may be another one that is meant."""
 
 
 class ModelUnavailable(PermanentError):

@@ -6,19 +6,19 @@ from typing import Protocol
 import numpy as np
 import numpy.typing as npt
 
+from pipeline.findings import Fault, KindFingerprint
 from pipeline.models import (
     Candidate,
     Document,
     EmbeddingText,
     Evidence,
     Extraction,
-    Fault,
     FoundFact,
     GraphCounts,
     GraphRecord,
-    KindFingerprint,
     LoadedText,
     Pending,
+    Removed,
     StoredDocument,
     WordMatches,
 )
@@ -105,6 +105,36 @@ class GraphWriter(Protocol):
 
     def build_search_indexes(self, dimension: int, progress: Progress) -> None:
         """Build what retrieval searches, for vectors of that width, and wait for it. Idempotent."""
+
+
+class GraphReviser(Protocol):
+    """Replaces and removes the stored documents of one graph, each step under an epoch's fence.
+
+    A document is staged, swapped and cleared, or retired and cleared. Readers see it change in the
+    second step only. Each step is harmless to repeat, and `stage` and `clear` end what a crash left.
+    """
+
+    def stage(self, document: Document, epoch: int, progress: Progress) -> None:
+        """Write the next version of a stored document beside it, for no reader. Raises as `GraphWriter.write`."""
+
+    def swap(self, document: Document, epoch: int) -> None:
+        """Put the staged version in the stored one's place, in one step of two nodes.
+
+        Needs the exclusive lease, so that one who sleeps while writing an older version is fenced off.
+        Raises `WriteIncomplete` where this very version is not staged.
+        """
+
+    def retire(self, document_id: str, epoch: int) -> bool:
+        """Take a document from all readers, in one step; False where there is none. Needs the exclusive lease."""
+
+    def rename(self, document_id: str, to: Document, epoch: int) -> bool:
+        """Give a document the id, path and run of another that has its text; False where there is none.
+
+        Nothing is extracted or embedded anew. Needs the exclusive lease.
+        """
+
+    def clear(self, document_id: str, epoch: int, progress: Progress) -> Removed:
+        """Remove what the replaced or retired version alone held; nothing to do where there is none."""
 
 
 class GraphCurator(Protocol):

@@ -29,6 +29,7 @@ from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
 from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
 from scheduler.seals import KINDS, Seals, list_pending
+from scheduler.stages import defer_seconds
 from scheduler.states import FileState
 
 _log = structlog.get_logger(__name__)
@@ -79,7 +80,7 @@ class Curation:
             self.leases.reseed(shard.graph, self.writer_of(shard.graph).fence(), access)
             self._wait(shard, error)
         except TransientError as error:
-            self._wait(shard, error)
+            self._wait(shard, error, defer_seconds(error, 0) if error.retry_after else RETRY_SECONDS)
         except Exception as error:  # noqa: BLE001 - whatever it was, the runs that wait must learn of it
             if is_time_limit(error):
                 # Only its process's time is over; an index may take hours to build.
@@ -90,9 +91,9 @@ class Curation:
         else:
             self.finalizes.end_shard(shard, report)
 
-    def _wait(self, shard: Shard, error: Exception) -> None:
+    def _wait(self, shard: Shard, error: Exception, seconds: float = RETRY_SECONDS) -> None:
         _log.warning("finalize_shard_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
-        self.finalizes.touch(shard, again_after=RETRY_SECONDS)
+        self.finalizes.touch(shard, again_after=seconds)
 
     def _fail(self, shard: Shard, reason: str) -> None:
         self.finalizes.end(shard, reason)

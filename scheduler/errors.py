@@ -5,7 +5,9 @@ TransientError
 └── LedgerUnavailable   the ledger's Redis is down, loading, or full
 PermanentError
 ├── RunNotFound         no run of that name
-└── RunNotOpen          the run's list of files is sealed
+├── RunNotOpen          the run's list of files is sealed
+└── RunOver             the run has ended
+IllegalMove             a fault of the code: a state cannot become what it was told to
 """
 
 from pipeline.errors import PermanentError, TransientError
@@ -29,3 +31,7 @@ class RunNotOpen(PermanentError):
 
 class RunOver(PermanentError):
     """The run has ended, and what was asked for needs one that goes on."""
+
+
+class IllegalMove(RuntimeError):
+    """A script was about to make a move that `scheduler.states` does not have; nothing but the code is at fault."""

@@ -140,4 +140,5 @@ class FinalizeLedger:
             report={name: int(value) for name, value in orjson.loads(raw).items()},
             error=meta.get("error", ""),
             waiting=int(waiting),
+            began_at=int(meta.get("began_at", 0)) / 1000,
         )

@@ -23,13 +23,13 @@ from pipeline.errors import (
     TransientError,
 )
 from pipeline.extract import extract
-from pipeline.load import read_file
 from pipeline.models import Chunk, Document, Extraction, StoredDocument
 from pipeline.ontology import Ontology
 from pipeline.ports import ArtifactStore, DocumentReader, Extractor, GraphWriter
 from scheduler.codec import FORMAT, decode_chunks, decode_extraction, decode_text, encode
 from scheduler.errors import LeaseUnavailable
 from scheduler.leases import Access, GraphLease, Leases
+from scheduler.reading import read_patiently
 from scheduler.records import ClaimedFile, Outcome
 from scheduler.stages import OutOfTurn, StageRun, each_file, outcome_of
 from scheduler.states import FileState
@@ -74,7 +74,7 @@ class IngestStages:
             known = writer.stored([ids.file_document_id(f.relative) for f in run.open_files()])
 
         def load_one(run: StageRun, f: ClaimedFile) -> Outcome | dict[str, str]:
-            data = read_file(root, f.relative, self.load_config)
+            data = read_patiently(root, f, self.load_config)
             source = ids.bytes_hash(data)
             stored = known.get(ids.file_document_id(f.relative))
             if stored and stored.source_hash == source:

@@ -139,7 +139,7 @@ class Ledger(RunReports):
         pipe.delete(*stale)
         if counts:
             pipe.hdel(f"gm:run:{run}", *counts)
-        pipe.hset(f"gm:run:{run}", mapping={"total": 0, "next": 0, "ended": 0})
+        pipe.hset(f"gm:run:{run}", mapping={"total": 0, "next": 0, "ended": 0, "internal_errors": 0})
         pipe.execute()
 
     # Dispatch
@@ -194,11 +194,11 @@ class Ledger(RunReports):
             patient=True,
         )
         claimed = []
-        for index, entry, ref, defers, starts in orjson.loads(raw):
+        # A file that has not waited for anything has no error at the end of its row.
+        for index, entry, ref, defers, starts, *error in orjson.loads(raw):
             relative, size = orjson.loads(entry)
-            claimed.append(
-                ClaimedFile(int(index), relative, int(size), orjson.loads(ref) if ref else {}, int(defers), int(starts))
-            )
+            counts = int(defers), int(starts), *((error[0]["code"], int(error[0].get("times", 1))) if error else ())
+            claimed.append(ClaimedFile(int(index), relative, int(size), orjson.loads(ref) if ref else {}, *counts))
         return claimed
 
     def renew(self, run: str, holder: str, indices: Sequence[int]) -> list[int]:

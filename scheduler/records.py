@@ -50,7 +50,10 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class ClaimedFile:
-    """A file that this task now works on: `ref` is what the stage before left, `defers` how often it waited."""
+    """A file that this task now works on: `ref` is what the stage before left, `defers` how often it waited.
+
+    The last `waits` of those in a row were for the same thing, `waited_for` (a code).
+    """
 
     index: int
     relative: str
@@ -58,6 +61,8 @@ class ClaimedFile:
     ref: dict[str, str]
     defers: int
     starts: int
+    waited_for: str = ""
+    waits: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +100,8 @@ class RunStatus:
     """Why the run is paused."""
     priority: int
     options: dict[str, Any]
+    internal_errors: int = 0
+    """How many of the failed files failed by a fault of the code; the traceback is in the log of the file's worker."""
 
     @property
     def ended(self) -> int:
@@ -113,6 +120,27 @@ class RunStatus:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryUse:
+    """What the Redis of ledger and queues holds, in bytes, of how much (0: there is no limit)."""
+
+    used: int
+    limit: int
+    mark: float
+    """Share of the limit above which nothing new is taken in or dispatched: at its end it refuses every write."""
+
+    @property
+    def above_mark(self) -> bool:
+        """Whether new work has to wait."""
+        return self.used > self.mark * self.limit > 0
+
+    def __str__(self) -> str:
+        """Say how much that is, and where the mark is."""
+        side = "above" if self.above_mark else "below"
+        used, limit = self.used / 2**20, self.limit / 2**20
+        return f"Redis holds {used:,.0f} of {limit:,.0f} MB, {side} the mark of {self.mark:.0%}"
+
+
+@dataclass(frozen=True, slots=True)
 class FinalizeStatus:
     """A graph's finalize at one instant."""
 
@@ -125,3 +153,4 @@ class FinalizeStatus:
     report: dict[str, int]
     error: str
     waiting: int
+    began_at: float = 0.0

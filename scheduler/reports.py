@@ -1,5 +1,7 @@
 """What the ledger tells: where runs stand, and the fate of each file."""
 
+import difflib
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import cast
@@ -14,6 +16,12 @@ from scheduler.states import FileState, RunState
 
 SEGMENT = 1000
 """Files in one manifest segment; the scripts use the same number."""
+_NAME = re.compile(r"[\w-]+", re.ASCII)
+"""What a run may be called: with a colon, the key of a part of a run would be read as one."""
+_LOOKED_AT = 1000
+"""Newest runs among which the one that was meant is looked for."""
+_CLOSE = 0.9
+"""Likeness of two names: two letters may differ, but not the time of day."""
 
 
 class RunReports:
@@ -23,20 +31,32 @@ class RunReports:
         self._redis = client
 
     def _meta(self, run: str) -> dict[str, str]:
-        meta = cast("dict[str, str]", self._redis.hgetall(f"gm:run:{run}"))
+        meta = cast("dict[str, str]", self._redis.hgetall(f"gm:run:{run}")) if _NAME.fullmatch(run) else None
         if not meta:
-            raise RunNotFound(f"There is no run {run!r}. `graphmill runs` lists them.")
+            raise self._not_found(run)
         return meta
+
+    def _not_found(self, run: str) -> RunNotFound:
+        """Make the error, with the name that was meant where one is near."""
+        newest = cast("list[str]", self._redis.zrevrange("gm:runs", 0, _LOOKED_AT - 1))
+        parts = [name for name in newest if run and (name.startswith(run) or name.endswith(run))]
+        near = parts if len(parts) == 1 else difflib.get_close_matches(run, newest, 1, _CLOSE)
+        hint = f" Did you mean {near[0]}?" if near else ""
+        return RunNotFound(
+            f"There is no run {run!r}, or it has been forgotten since.{hint} `graphmill runs` lists them."
+        )
 
     @reaching_ledger()
     def status(self, run: str) -> RunStatus:
         """Tell where a run stands; raises `RunNotFound`."""
+        if not _NAME.fullmatch(run):
+            raise self._not_found(run)
         pipe = self._redis.pipeline(transaction=True)
         pipe.hgetall(f"gm:run:{run}")
         pipe.zcard(f"gm:run:{run}:clock")
         meta, in_flight = pipe.execute()
         if not meta:
-            raise RunNotFound(f"There is no run {run!r}. `graphmill runs` lists them.")
+            raise self._not_found(run)
 
         def seconds(name: str) -> float | None:
             return int(meta[name]) / 1000 if name in meta else None
@@ -59,6 +79,7 @@ class RunReports:
             reason=meta.get("reason", ""),
             priority=int(meta.get("priority", 0)),
             options=orjson.loads(meta["options"]),
+            internal_errors=int(meta.get("internal_errors", 0)),
         )
 
     def stages(self, run: str) -> dict[str, int]:

@@ -4,16 +4,19 @@ Every script that is called with `patient=True` is idempotent for its caller, so
 answer was lost may be repeated; redis-py's own retries are off (they would repeat anything).
 """
 
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from enum import StrEnum
 from functools import cache
 from importlib import resources
 from typing import Any
 
 import redis
 
-from scheduler.errors import LedgerUnavailable
+from scheduler.errors import IllegalMove, LedgerUnavailable
+from scheduler.states import FILE_MOVES, RUN_MOVES
 
 PATIENCE_SECONDS = 60.0
 """How long a worker that holds work waits for a ledger that restarts before it gives the work up."""
@@ -21,9 +24,20 @@ PATIENCE_SECONDS = 60.0
 
 @cache
 def read_script(name: str, preamble: str) -> str:
-    """Read a script and the functions that it shares with its kind."""
+    """Read a script, behind the functions that it shares with its kind and the tables that those go by."""
     folder = resources.files("scheduler") / "lua"
-    return "\n".join((folder / f"{part}.lua").read_text("utf-8") for part in (preamble, name) if part)
+    parts = [(folder / f"{part}.lua").read_text("utf-8") for part in (preamble, name) if part]
+    return "\n".join([*(_TABLES if preamble == "common" else ()), *parts])
+
+
+def _spell_moves[S: StrEnum](name: str, moves: Mapping[S, frozenset[S]]) -> str:
+    """Write a table of moves in Lua: state → set of states."""
+    rows = (f"{state}={{{','.join(f'{to}=true' for to in sorted(moves[state]))}}}" for state in moves)
+    return f"local {name} = {{{','.join(rows)}}}"
+
+
+_TABLES = (_spell_moves("RUN_MOVES", RUN_MOVES), _spell_moves("FILE_MOVES", FILE_MOVES))
+_ILLEGAL_MOVE = re.compile(r"ILLEGALMOVE (.*?);")
 
 
 @contextmanager
@@ -44,7 +58,7 @@ class Scripts:
         self._loaded: dict[str, Any] = {}
 
     def call(self, name: str, *args: str | float, patient: bool = False) -> Any:
-        """Run a script; raises `LedgerUnavailable` at once, or after a minute where `patient`."""
+        """Run a script; raises `LedgerUnavailable` at once, or after a minute where `patient`; `IllegalMove`."""
         script = self._loaded.get(name)
         if script is None:
             script = self._loaded[name] = self._client.register_script(read_script(name, self._preamble))
@@ -58,6 +72,8 @@ class Scripts:
             except redis.exceptions.TimeoutError as error:
                 cause = error
             except redis.exceptions.ResponseError as error:
+                if illegal := _ILLEGAL_MOVE.search(str(error)):
+                    raise IllegalMove(f"{name}: {illegal[1]}") from error
                 if not str(error).startswith(("LOADING", "OOM", "MISCONF", "TRYAGAIN")):
                     raise
                 cause = error

@@ -48,24 +48,30 @@ class EvidenceSessions:
             LedgerUnavailable: Where Redis does not answer; the call may be repeated.
         """
         _check_id(session_id)
-        citable = [item for item in items if item.text.strip()]
         arguments: list[str] = []
-        for item in citable:
-            arguments += (fingerprint((item.kind, item.id, item.text)), item.text)
-        given: Iterator[int] = iter(())
-        if citable:
-            given = iter(self._scripts.call("session_number", session_id, CAPACITY, self._expiry_seconds, *arguments))
+        for item in items:
+            if item.text.strip():
+                arguments += (fingerprint((item.kind, item.id, item.text)), item.text)
+        given: Iterator[int] = iter(
+            self._scripts.call("session_number", session_id, CAPACITY, self._expiry_seconds, *arguments)
+        )
         return [next(given) if item.text.strip() else NO_NUMBER for item in items]
 
     def texts(self, session_id: str, numbers: Iterable[int]) -> dict[int, str]:
         """Look up the full texts of numbers; those unknown to this session are left out.
 
         Raises:
-            QueryInvalid, LedgerUnavailable: As `number` does.
+            QueryInvalid: As `number` does, and for a session that never was, or has expired.
+            LedgerUnavailable: As `number` does.
         """
         _check_id(session_id)
         asked = list(dict.fromkeys(numbers))
-        found = self._scripts.call("session_texts", session_id, self._expiry_seconds, *asked) if asked else ()
+        found = self._scripts.call("session_texts", session_id, self._expiry_seconds, *asked)
+        if found is None:
+            raise QueryInvalid(
+                f"The session {session_id!r} is unknown here or has expired ({self._expiry_seconds:,} s after its last "
+                "use): its numbers mean nothing. Ask the question again; `graphmill ask` begins a new session."
+            )
         return {number: text for number, text in zip(asked, found, strict=True) if text is not None}
 
 

@@ -19,6 +19,7 @@ from pipeline.errors import (
     SKIP_CODES,
     ArtifactMissing,
     LeaseLost,
+    LoadCode,
     LoadError,
     PermanentError,
     TransientError,
@@ -30,6 +31,8 @@ from scheduler.states import FileState
 
 _log = structlog.get_logger(__name__)
 LONGEST_DEFER_SECONDS = 60.0
+LONGEST_ASKED_SECONDS = 3600.0
+"""How long a file waits at most, whatever a service asks for."""
 HASTY_DEFERS = 5
 """A missing artifact is made again at once, unless that keeps happening."""
 
@@ -188,16 +191,25 @@ def outcome_of(error: Exception, stage: str) -> Outcome:
         return Outcome(FileState.SKIPPED, error.code, str(error), stage)
     if isinstance(error, PermanentError):
         return Outcome(FileState.FAILED, error.code, str(error), stage)
+    if isinstance(error, MemoryError):
+        message = f"It took more memory than its worker may have in the {stage} stage."
+        return Outcome(FileState.FAILED, LoadCode.LIMIT_EXCEEDED.value, message, stage)
     message = f"A fault of graphmill, not of the file: {type(error).__name__}: {str(error)[:300]}"
     return Outcome(FileState.FAILED, "internal_error", message, stage)
 
 
 def defer_seconds(error: TransientError, defers: int) -> float:
-    """Tell how long a file waits after a transient error: with jitter, longer each time, a minute at most."""
+    """Tell how long a file waits after a transient error: with jitter, longer each time, a minute at most.
+
+    Where the other side asks for more it gets that, up to an hour.
+    """
     if isinstance(error, OutOfTurn) or (isinstance(error, ArtifactMissing) and defers < HASTY_DEFERS):
         return 0.0
     longest = min(LONGEST_DEFER_SECONDS, 0.5 * 2.0 ** min(defers, 7))
-    return longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+    usual = longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret
+    # Never sooner than asked; spread, lest all that were refused together come back together.
+    asked = max(0.0, error.retry_after) * random.uniform(1.0, 1.25)  # noqa: S311 - jitter, not a secret
+    return min(LONGEST_ASKED_SECONDS, max(usual, asked))
 
 
 def _end_overdue(run: StageRun) -> None:

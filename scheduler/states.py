@@ -1,5 +1,10 @@
-"""States of runs and files, and the stages, as closed sets."""
+"""States of runs and files with the moves between them, and the stages, as closed sets.
 
+The tables are what the ledger's scripts go by (`scheduler.scripts` hands them over): a move that is not
+in them is refused there as a fault of the code.
+"""
+
+from collections.abc import Mapping
 from enum import StrEnum
 
 
@@ -24,6 +29,30 @@ class RunState(StrEnum):
 
 ENDED_STATES = frozenset({RunState.DONE, RunState.CANCELLED})
 
+RUN_MOVES: Mapping[RunState, frozenset[RunState]] = {
+    RunState.OPEN: frozenset({RunState.RUNNING, RunState.CANCELLING}),
+    RunState.RUNNING: frozenset({RunState.PAUSED, RunState.CANCELLING, RunState.FINALIZING, RunState.DONE}),
+    RunState.PAUSED: frozenset({RunState.RUNNING, RunState.CANCELLING, RunState.FINALIZING, RunState.DONE}),
+    RunState.CANCELLING: frozenset({RunState.FINALIZING, RunState.CANCELLED}),
+    RunState.FINALIZING: frozenset({RunState.RUNNING, RunState.DONE, RunState.CANCELLED}),
+    RunState.DONE: frozenset({RunState.RUNNING}),
+    RunState.CANCELLED: frozenset(),
+}
+"""What each state of a run may become. Staying what it is is no move: who may be called twice asks first."""
+
+
+class WorkState(StrEnum):
+    """Where a file stands that has no outcome yet."""
+
+    PENDING = "pending"
+    """Never dispatched; it has no record but its line in the manifest."""
+    WAITING = "waiting"
+    """It is in no batch, and due for one now or at an instant."""
+    QUEUED = "queued"
+    """It is in a batch, and its next stage has not begun."""
+    RUNNING = "running"
+    """A task holds it."""
+
 
 class FileState(StrEnum):
     """The fate of a file in a run; exactly one is recorded for each."""
@@ -40,6 +69,22 @@ class FileState(StrEnum):
     """It could not be ingested; code and message say why."""
     CANCELLED = "cancelled"
     """Its run was cancelled before it was finished; it left nothing in the graph."""
+
+
+FILE_MOVES: Mapping[WorkState | FileState, frozenset[WorkState | FileState]] = {
+    WorkState.PENDING: frozenset({WorkState.QUEUED, FileState.SKIPPED, FileState.FAILED, FileState.CANCELLED}),
+    WorkState.WAITING: frozenset({WorkState.QUEUED, FileState.CANCELLED}),
+    WorkState.QUEUED: frozenset({WorkState.RUNNING, WorkState.WAITING, FileState.FAILED, FileState.CANCELLED}),
+    # From running to running it changes hands: a task that was sent twice finds the lease of the first one expired.
+    WorkState.RUNNING: frozenset({WorkState.RUNNING, WorkState.QUEUED, WorkState.WAITING, *FileState}),
+    FileState.WRITTEN: frozenset({WorkState.WAITING}),
+    FileState.UNCHANGED: frozenset(),
+    FileState.CHANGED: frozenset(),
+    FileState.SKIPPED: frozenset(),
+    FileState.FAILED: frozenset({WorkState.WAITING}),
+    FileState.CANCELLED: frozenset(),
+}
+"""What each state of a file may become; out of an outcome only by going round again."""
 
 
 STAGES = ("load", "chunk", "extract", "write")

@@ -66,7 +66,7 @@ def tick(
         # Does nothing for a run that is not being cancelled.
         verbs.go_on_cancelling(run)
     verbs.expire(config.keep_seconds)
-    held_back = verbs.memory_share() > config.memory_mark
+    held_back = verbs.memory(config.memory_mark).above_mark
     sent = 0 if held_back else dispatch(ledger, sender, config)
     begun = redriven = 0
     for graph in finalizes.graphs():

@@ -4,7 +4,7 @@ import redis
 
 from scheduler.errors import RunOver
 from scheduler.ledger import Ledger
-from scheduler.records import RunStatus
+from scheduler.records import MemoryUse, RunStatus
 from scheduler.reports import SEGMENT
 from scheduler.scripts import Scripts, reaching_ledger
 from scheduler.states import FileState, RunState
@@ -61,11 +61,10 @@ class RunVerbs:
         return int(self._scripts.call("expire", int((now - keep_seconds) * 1000), EXPIRED_AT_ONCE))
 
     @reaching_ledger()
-    def memory_share(self) -> float:
-        """Tell which share of its memory limit the Redis of ledger and queues uses; 0 without a limit."""
+    def memory(self, mark: float) -> MemoryUse:
+        """Tell how much the Redis of ledger and queues holds, and whether that is above a share of its limit."""
         info = self._redis.info("memory")
-        limit = int(info.get("maxmemory", 0))
-        return int(info["used_memory"]) / limit if limit else 0.0
+        return MemoryUse(int(info.get("used_memory", 0)), int(info.get("maxmemory", 0)), mark)
 
     def _refuse_over(self, run: str, verb: str) -> None:
         status = self._ledger.status(run)

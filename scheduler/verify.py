@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import batched
 
 from pipeline import ids
-from pipeline.models import Fault, FaultCode
+from pipeline.findings import Fault, FaultCode
 from pipeline.ports import GraphCurator, GraphInspector, GraphWriter
 from scheduler.finalize import FinalizeLedger
 from scheduler.ledger import Ledger
@@ -102,9 +102,11 @@ class Verification:
         for position, run in enumerate(runs):
             newer = runs[:position]
             counted: Counter[str] = Counter()
+            internal = 0
             suspects: dict[str, None] = {}
             for page in batched(self.ledger.files(run.run), PAGE):
                 counted.update(report.state for report in page)
+                internal += sum(report.code == "internal_error" for report in page)
                 names = [_document(report) for report in page if report.state in _IN_GRAPH]
                 stored = self.writer.stored(names)
                 suspects.update(dict.fromkeys(name for name in names if name not in stored))
@@ -112,7 +114,7 @@ class Verification:
                     yield from self._find_lost(newer, suspects)
                     suspects = {}
             yield from self._find_lost(newer, suspects)
-            yield from self._compare_counts(run, counted)
+            yield from self._compare_counts(run, counted, internal)
 
     def _find_lost(self, newer: Iterable[RunStatus], suspects: dict[str, None]) -> Iterator[Fault]:
         """Keep what no newer run has listed: there its newest outcome stands, or is to come."""
@@ -123,13 +125,16 @@ class Verification:
                 suspects.pop(_document(report), None)
         yield from (Fault(FaultCode.DOCUMENT_LOST, name) for name in suspects)
 
-    def _compare_counts(self, run: RunStatus, counted: Counter[str]) -> Iterator[Fault]:
+    def _compare_counts(self, run: RunStatus, counted: Counter[str], internal: int) -> Iterator[Fault]:
         """Compare a run's counts with its files, unless it went on meanwhile."""
         listed = {state: counted[state] for state in run.counts}
         right = counted.total() == run.total and listed == run.counts and run.pending >= 0
+        right = right and internal == run.internal_errors
         whole = run.ended == run.total or not (run.over or run.state is RunState.FINALIZING)
         if not (right and whole) and self.ledger.status(run.run) == run:
             text = f"run {run.run}: {run.total} files, of which it counts {run.counts}; recorded are {dict(counted)}"
+            if internal != run.internal_errors:
+                text += f"; {run.internal_errors} internal errors, recorded are {internal}"
             yield Fault(FaultCode.RUN_COUNTS_DIFFER, text)
 
 

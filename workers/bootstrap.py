@@ -6,6 +6,7 @@ from pathlib import Path
 
 import structlog
 
+from pipeline.adapters.artifact_gc import collect_garbage
 from pipeline.adapters.artifacts import FolderArtifactStore
 from pipeline.adapters.callables import as_embedder, as_extractor, load_attribute
 from pipeline.adapters.falkor import (
@@ -20,6 +21,7 @@ from pipeline.adapters.falkor import (
 from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.adapters.readers import FileReader
 from pipeline.errors import ArtifactsUnavailable, ModelUnavailable
+from pipeline.models import GarbageReport
 from pipeline.ontology import DEFAULT_ONTOLOGY, Ontology, load_ontology
 from pipeline.ports import Embedder, Extractor, GraphCurator, GraphInspector
 from scheduler.curation import Curation
@@ -103,7 +105,7 @@ def build_ontology(settings: Settings) -> Ontology:
 def open_graph(settings: Settings, graph: str) -> FalkorGraph:
     """Connect to a graph; nothing is made by that."""
     url = settings.falkordb_url.get_secret_value() if settings.falkordb_url else DEFAULT_FALKORDB
-    return connect(url, graph)
+    return connect(url, graph, timeout=settings.graph_timeout)
 
 
 def find_unready_indexes(settings: Settings) -> list[str]:
@@ -155,6 +157,11 @@ def identify_artifacts(settings: Settings) -> str:
     except ArtifactsUnavailable as error:
         _log.warning("artifacts_unavailable", reason=str(error))
         return ""
+
+
+def collect_artifacts(settings: Settings, unused_since: float, *, dry_run: bool) -> GarbageReport:
+    """Remove stage results that were last used before an instant; raises `ArtifactStoreMissing`."""
+    return collect_garbage(settings.artifacts.absolute(), unused_since, dry_run=dry_run)
 
 
 def build_resources(settings: Settings) -> Resources:

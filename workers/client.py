@@ -1,9 +1,9 @@
 """The client: what the CLI and other programs do with a running system, over ledger and queues."""
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
+from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +11,14 @@ from celery import Celery
 from celery.exceptions import TimeoutError as ResultTimeout
 
 from pipeline import errors as pipeline_errors
-from pipeline.errors import LoadCode, PermanentError, TransientError
+from pipeline.errors import PermanentError, TransientError
+from pipeline.findings import GraphFingerprint
 from pipeline.ids import fingerprint
-from pipeline.load import walk_files
-from pipeline.models import GraphFingerprint
+from pipeline.load import FoundFile, walk_files
+from scheduler.errors import RunOver
 from scheduler.finalize import FinalizeLedger, Phase, Shard
 from scheduler.ledger import Ledger
-from scheduler.records import FileReport, FinalizeStatus, NewFile, Outcome, RunStatus
+from scheduler.records import FileReport, FinalizeStatus, MemoryUse, RunStatus
 from scheduler.reports import SEGMENT
 from scheduler.states import FileState, RunState
 from scheduler.tick import TickReport, tick
@@ -37,6 +38,7 @@ from workers.bootstrap import (
 )
 from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
+from workers.listing import Listed, new_file, wait_for_room
 from workers.settings import Settings
 
 
@@ -46,24 +48,6 @@ class NoAnswer(TransientError):
 
 class SettingsDiffer(PermanentError):
     """A run was begun with other settings than the present ones."""
-
-
-_LISTED = {
-    LoadCode.UNSUPPORTED_FORMAT: "No reader takes this kind of file (.txt, .md, .markdown, .rst, .pdf are read).",
-    LoadCode.OUTSIDE_ROOT: "A link that leaves the files root. Copy the file in, or give a wider --root.",
-    LoadCode.NOT_A_FILE: "Not a regular file (a pipe, socket, device, or folder named like a file).",
-    LoadCode.MISSING: "A link whose target does not exist.",
-    LoadCode.UNREADABLE: "The system refuses to list it. Check the permissions of its folder.",
-}
-
-Listed = Callable[[int], None]
-"""Called while files are listed, with how many there are so far."""
-
-
-@dataclass(slots=True)
-class _Segment:
-    files: list[NewFile] = field(default_factory=list)
-    offset: int = 0
 
 
 class Client:
@@ -107,8 +91,10 @@ class Client:
     ) -> str:
         """Make a run of all files under `paths`, list them, seal it; gives its id (first to `opened`).
 
-        `root` is what the documents' names are relative to; paths outside it are refused.
+        `root` is what the documents' names are relative to. Raises `LoadError` for a path that is not there or lies
+        outside it; no run is made then.
         """
+        found = walk_files(root, paths)
         options = {"paths": [str(path) for path in paths], "settings": self.settings.fingerprint}
         run = self.ledger.open_run(
             graph,
@@ -120,7 +106,7 @@ class Client:
         )
         if opened:
             opened(run)
-        self._list(run, root, paths, listed)
+        self._list(run, found, listed)
         return run
 
     def check_workers(self) -> None:
@@ -133,38 +119,36 @@ class Client:
             )
 
     def resume(self, run: str, *, listed: Listed | None = None) -> RunStatus:
-        """Make an interrupted or paused run go on; raises `SettingsDiffer` where its files would come out mixed."""
-        status = self.verbs.go_on(run)
+        """Make an interrupted or paused run go on; one that is done stays as it is.
+
+        Raises:
+            RunNotFound: No run has that name.
+            RunOver: It was cancelled.
+            SettingsDiffer: Its files would come out mixed.
+        """
+        status = self.ledger.status(run)
+        if status.state is RunState.CANCELLING:
+            raise RunOver(f"Run {run} is being cancelled: `graphmill cancel {run}` follows that to its end.")
+        if status.state is RunState.CANCELLED:
+            raise RunOver(f"Run {run} was cancelled and does not go on. Ingest {status.root} again as a new run.")
         if not status.over and status.options["settings"] != self.settings.fingerprint:
             raise SettingsDiffer(
                 f"Run {run} was begun with other settings (extractor, ontology, chunking or embedder). "
                 "Resume it with those, or ingest the folder again as a new run."
             )
         if status.state is RunState.OPEN:
+            found = walk_files(Path(status.root), [Path(path) for path in status.options["paths"]])
             self.ledger.clear_open(run)
-            self._list(run, Path(status.root), [Path(path) for path in status.options["paths"]], listed)
-        return self.ledger.status(run)
+            self._list(run, found, listed)
+        return self.verbs.go_on(run)
 
-    def _list(self, run: str, root: Path, paths: Sequence[Path], listed: Listed | None) -> None:
-        segment = _Segment()
-
-        def send() -> None:
-            segment.offset = self.ledger.append(run, segment.offset, segment.files)
-            segment.files = []
+    def _list(self, run: str, files: Iterable[FoundFile], listed: Listed | None) -> None:
+        offset = 0
+        for segment in batched(map(new_file, files), SEGMENT):
+            wait_for_room(self.memory, offset, listed)
+            offset = self.ledger.append(run, offset, segment)
             if listed:
-                listed(segment.offset)
-
-        for found in walk_files(root, paths):
-            outcome = None
-            if found.code is not None:
-                skipped = found.code in pipeline_errors.SKIP_CODES
-                state = FileState.SKIPPED if skipped else FileState.FAILED
-                outcome = Outcome(state, found.code.value, _LISTED[found.code], "list")
-            segment.files.append(NewFile(found.relative, found.size, outcome))
-            if len(segment.files) == SEGMENT:
-                send()
-        if segment.files:
-            send()
+                listed(offset, None)
         self.ledger.seal(run)
 
     def tick(self) -> TickReport:
@@ -172,6 +156,10 @@ class Client:
         return tick(
             self.ledger, self.verbs, self.finalizes, CanvasSender(), build_dispatch(self.settings, self._workers)
         )
+
+    def memory(self) -> MemoryUse:
+        """Tell what the Redis of ledger and queues holds; above its mark nothing new is taken in or dispatched."""
+        return self.verbs.memory(self.settings.memory_mark)
 
     def status(self, run: str) -> RunStatus:
         """Tell where a run stands."""

@@ -80,7 +80,10 @@ class Settings(BaseSettings):
     batch_bytes: int = Field(default=256_000, ge=1, description="Input bytes at which a batch is full.")
 
     memory_mark: float = Field(
-        default=0.7, gt=0, le=1, description="Share of the broker's memory above which nothing new is dispatched."
+        default=0.7,
+        gt=0,
+        le=1,
+        description="Share of the broker's memory above which nothing new is dispatched or submitted.",
     )
     max_failed_share: float = Field(
         default=0.5, ge=0, le=1, description="A run pauses when more of its files fail (of at least 20). 1: never."
@@ -110,6 +113,12 @@ class Settings(BaseSettings):
     )
     keep_runs_days: float = Field(
         default=30, gt=0, description="Runs that ended longer ago are forgotten; their documents stay."
+    )
+    redis_timeout: float = Field(
+        default=15, ge=2, description="Seconds after which a Redis that does not answer is an error, tried again later."
+    )
+    graph_timeout: float = Field(
+        default=60, ge=2, description="Likewise for FalkorDB; longer than its longest query may take."
     )
     session_seconds: int = Field(default=86_400, ge=1, description="Life of a session's evidence numbers.")
     query_timeout: float = Field(default=30, gt=0, description="Seconds that a command waits for a query's answer.")

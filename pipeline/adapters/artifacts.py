@@ -29,7 +29,12 @@ COMPRESS_FROM = 512
 
 _KEY = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 _MAX_KEY = 200
-_ABANDONED_SECONDS = 24 * 3600
+ABANDONED_SECONDS = 24 * 3600
+"""Age at which what is half written has no writer any more."""
+_RACES = 3
+"""How often in a row a writer finds its folder removed by a collection of garbage, before it is something else."""
+_TOUCH_SECONDS = 3600
+"""How old the time of use may be: renewing it at each reading would be a write each."""
 
 _FIXES = {
     errno.ENOSPC: "the disk is full: free space there",
@@ -60,7 +65,7 @@ class FolderArtifactStore:
         self.path = path.absolute()
         self._objects = self.path / "objects"
         self._temporary = self.path / "tmp"
-        with self._explained("opened"):
+        with explained(self.path, "opened"):
             self._open()
             self._sweep()
 
@@ -79,10 +84,14 @@ class FolderArtifactStore:
     def get(self, key: str) -> bytes | None:
         """Give what was put under the key, or None where it is missing or damaged (then removed)."""
         path = self._place(key)
-        with self._explained("read"):
+        with explained(self.path, "read"):
             try:
                 with path.open("rb") as file:
-                    inode = os.fstat(file.fileno()).st_ino
+                    found = os.fstat(file.fileno())
+                    if found.st_mtime < time.time() - _TOUCH_SECONDS:
+                        # Its age is that of its last use. Whoever may only read still may read.
+                        with suppress(OSError):
+                            os.utime(file.fileno())
                     stored = file.read()
             except FileNotFoundError:
                 # An unmounted store has nothing either, but that must not make every stage run again.
@@ -93,20 +102,21 @@ class FolderArtifactStore:
             if data is None:
                 with suppress(FileNotFoundError):
                     # Another process may have replaced it by a whole one meanwhile.
-                    if path.stat().st_ino == inode:
+                    if path.stat().st_ino == found.st_ino:
                         path.unlink()
             return data
 
     def put(self, key: str, data: bytes) -> None:
         """Store the bytes so that a later `get` sees all of them or none; twice is once."""
         path = self._place(key)
-        with self._explained("written"):
-            try:
-                self._write(path, data)
-            except FileNotFoundError:
-                if not self._removed():
-                    raise
-                self._write(path, data)
+        with explained(self.path, "written"):
+            for _ in range(_RACES):
+                # The store is gone, or a folder in it that was empty for a moment; one not mounted fails each time.
+                with suppress(FileNotFoundError, FileExistsError):
+                    self._write(path, data)
+                    return
+                self._removed()
+            self._write(path, data)
 
     def _write(self, path: Path, data: bytes) -> None:
         draft = self._temporary / uuid.uuid4().hex
@@ -150,7 +160,7 @@ class FolderArtifactStore:
 
     def _sweep(self) -> None:
         """Remove what killed processes left half written a day ago or earlier."""
-        oldest = time.time() - _ABANDONED_SECONDS
+        oldest = time.time() - ABANDONED_SECONDS
         for draft in self._temporary.iterdir():
             # Another process may sweep at the same time.
             with suppress(FileNotFoundError):
@@ -161,16 +171,23 @@ class FolderArtifactStore:
                 else:
                     draft.unlink()
 
-    @contextmanager
-    def _explained(self, act: str) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            fix = _FIXES.get(error.errno or 0, "check it")
-            raise ArtifactsUnavailable(
-                f"artifact folder {self.path} cannot be {act} ({error.strerror or error}): {fix}; "
-                "the work is taken up again by itself"
-            ) from error
+
+@contextmanager
+def explained(folder: Path, act: str) -> Iterator[None]:
+    """Turn what the system says into `ArtifactsUnavailable` with the folder and the fix."""
+    try:
+        yield
+    except OSError as error:
+        fix = _FIXES.get(error.errno or 0, "check it")
+        raise ArtifactsUnavailable(
+            f"artifact folder {folder} cannot be {act} ({error.strerror or error}): {fix}; "
+            "the work is taken up again by itself"
+        ) from error
+
+
+def is_artifact(name: str) -> bool:
+    """Tell whether a file of that name is one that a store has put there."""
+    return _KEY.fullmatch(name.replace("~", "/")) is not None
 
 
 def _pack(data: bytes) -> bytes:

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from pipeline.adapters.services import calling_service
 from pipeline.errors import EmbeddingInvalid, ModelOutputInvalid, ModelUnavailable
 from pipeline.ids import fingerprint
 from pipeline.models import Extraction, Mention, Relation
@@ -44,11 +45,16 @@ class CallableExtractor:
         self._function = function
 
     def extract(self, texts: Sequence[str], ontology: Ontology) -> list[Extraction]:  # noqa: ARG002 - the port's
-        """Call the function once for each text; raises `ModelOutputInvalid` for another kind of answer."""
+        """Call the function once for each text.
+
+        Raises `ModelOutputInvalid` for another kind of answer, and `ModelBusy` where a service behind it is.
+        """
         return [self._extract_one(text) for text in texts]
 
     def _extract_one(self, text: str) -> Extraction:
-        match self._function(text):
+        with calling_service("the extract function"):
+            answer = self._function(text)
+        match answer:
             case (list() | tuple() as entities, list() | tuple() as relations):
                 pass
             case other:
@@ -69,7 +75,7 @@ class CallableEmbedder:
     """An embedder around a function of a list of texts; vectors are scaled to length 1.
 
     Calls the function once to learn the dimension. Raises `EmbeddingInvalid` for vectors that
-    cannot be used.
+    cannot be used, and `ModelBusy` where a service behind it is.
     """
 
     def __init__(self, function: EmbedFunction, model_id: str) -> None:
@@ -83,7 +89,9 @@ class CallableEmbedder:
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         try:
-            vectors = np.asarray(self._function(list(texts)), dtype=np.float32)
+            with calling_service(self.model_id):
+                answer = self._function(list(texts))
+            vectors = np.asarray(answer, dtype=np.float32)
         except (TypeError, ValueError) as error:
             raise EmbeddingInvalid(f"{self.model_id} gave no table of numbers: {error}") from error
         if vectors.ndim != 2 or vectors.shape[0] != len(texts) or vectors.shape[1] == 0:  # noqa: PLR2004 - a table

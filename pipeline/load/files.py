@@ -7,10 +7,11 @@ the way is opened by itself without following links, and only a regular file is 
 import errno
 import os
 import stat
+import time
 from pathlib import Path
 
 from pipeline.config import LoadConfig
-from pipeline.errors import LoadCode, LoadError, TransientError
+from pipeline.errors import FileNotReady, LoadCode, LoadError
 from pipeline.ids import unescape_path
 
 # O_PATH asks for no read permission on the folders on the way; where it is missing, reading is asked for.
@@ -18,6 +19,9 @@ _FOLDER = getattr(os, "O_PATH", os.O_RDONLY) | os.O_DIRECTORY | os.O_CLOEXEC
 # A pipe that takes a file's place between the check and the opening must not block us.
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _BLOCK = 2**20
+# A file's times tell when a write began, to a tick of a few milliseconds: one that is still going on, or follows within
+# the tick, leaves no trace in them. So what was changed lately is read twice.
+_LATELY_NS = 2_000_000_000
 # The machine is short of something, or a network share turned over: says nothing about the file.
 _PASSING = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ESTALE, errno.EINTR, errno.ETIMEDOUT})
 _GONE = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ENXIO})
@@ -34,14 +38,17 @@ def read_file(root: Path, relative: str, config: LoadConfig) -> bytes:
     Raises:
         LoadError: `OUTSIDE_ROOT` (absolute, `..`, a link on the way), `MISSING`, `NOT_A_FILE`,
             `UNREADABLE` or `TOO_LARGE`.
-        TransientError: the root is not there, or the file changed while it was read.
+        FileNotReady: the root is not there, the file changed while it was read, or the machine is short of something.
     """
     parts = _split(relative)
     try:
         folder = os.open(root, _FOLDER)
     except OSError as error:
         # Without the root every file would look missing; more likely a share is not mounted yet.
-        raise TransientError(f"The files root cannot be opened ({error.strerror}). Is its share mounted?") from error
+        raise FileNotReady(
+            LoadCode.ROOT_MISSING,
+            f"The files root {root} cannot be opened ({error.strerror}). Was it moved, or is its share not mounted?",
+        ) from error
     try:
         for part in parts[:-1]:
             _refuse_link(folder, part, relative)
@@ -97,26 +104,35 @@ def _read_open(file: int, relative: str, limit: int) -> bytes:
             LoadCode.TOO_LARGE,
             f"{relative} has {before.st_size:,} bytes; the limit is {limit:,}. Raise max_file_bytes or split the file.",
         )
+    began = time.time_ns()
+    data = _read_to_end(file, before.st_size)
+    same = True
+    if 0 <= began - max(before.st_mtime_ns, before.st_ctime_ns) < _LATELY_NS:
+        os.lseek(file, 0, os.SEEK_SET)
+        same = _read_to_end(file, before.st_size) == data
+    if not same or len(data) != before.st_size or _version(before) != _version(os.fstat(file)):
+        raise FileNotReady(LoadCode.KEEPS_CHANGING, f"{relative} changed while it was read.")
+    return data
+
+
+def _read_to_end(file: int, expected: int) -> bytes:
     blocks: list[bytes] = []
     size = 0
-    while block := os.read(file, _BLOCK):
+    # Without a stop, a log that is written faster than read never ends.
+    while size <= expected and (block := os.read(file, _BLOCK)):
         blocks.append(block)
         size += len(block)
-        if size > before.st_size:
-            break  # growing; without a stop, a log that is written faster than read never ends
-    after = os.fstat(file)
-    if size != before.st_size or _version(before) != _version(after):
-        raise TransientError(f"{relative} changed while it was read.")
     return b"".join(blocks)
 
 
-def _version(found: os.stat_result) -> tuple[int, int, int]:
-    return found.st_ino, found.st_size, found.st_mtime_ns
+def _version(found: os.stat_result) -> tuple[int, ...]:
+    # The time of modification can be set (rsync, cp -p), that of change cannot, but not every file system keeps it.
+    return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _explain(error: OSError, relative: str) -> LoadError | TransientError:
+def _explain(error: OSError, relative: str) -> LoadError | FileNotReady:
     if error.errno in _PASSING:
-        return TransientError(f"{relative} could not be read just now: {error.strerror}.")
+        return FileNotReady(LoadCode.UNREADABLE, f"{relative} could not be read just now: {error.strerror}.")
     if error.errno in _GONE:
         return LoadError(LoadCode.MISSING, f"{relative} is gone, or was never there.")
     if error.errno == errno.ELOOP:

@@ -86,7 +86,8 @@ class _Walk:
         if not _is_inside(start, self._root):
             raise LoadError(
                 LoadCode.OUTSIDE_ROOT,
-                f"{escape_path(os.fsencode(path))} lies outside the files root {escape_path(self._root)}.",
+                f"{escape_path(os.fsencode(path))}{_leads(path, start)} lies outside the files root "
+                f"{escape_path(self._root)}. Choose a root that holds it.",
             )
         return start
 
@@ -127,6 +128,11 @@ class _Walk:
         if found is None:
             return FoundFile(relative, 0, 0, code)
         return FoundFile(relative, found.st_size, found.st_mtime_ns, code)
+
+
+def _leads(path: Path, start: bytes) -> str:
+    """Say where a path leads that goes through a link."""
+    return "" if os.fsencode(path) == start else f" (in truth {escape_path(start)})"
 
 
 def _visible_children(folder: bytes) -> list[bytes]:

@@ -4,7 +4,7 @@ local run, limit = ARGV[1], tonumber(ARGV[2])
 local now = now_ms()
 local state = redis.call('HGET', run_key(run), 'state')
 if ARGV[3] == '1' and (state == 'open' or state == 'running' or state == 'paused') then
-  redis.call('HSET', run_key(run), 'state', 'cancelling')
+  move_run(run, 'cancelling')
   redis.call('HDEL', run_key(run), 'reason')
   redis.call('ZADD', 'gm:active', redis.call('ZSCORE', 'gm:runs', run), run)
   state = 'cancelling'

@@ -26,17 +26,18 @@ elseif works and meta[2] == generation then
       local free = record.state ~= 'running' or expiry <= now
       if record.holder == holder and record.state == 'running' then
         redis.call('ZADD', clock_key(run), now + ttl, index)
-        claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts}
+        claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts, record.error}
       elseif free then
         if record.starts >= max_starts then
           finish(run, index, worker_lost(record.starts), record, now)
         else
+          move_file(record, 'running')
           record.starts = record.starts + 1
-          record.holder, record.state, record.stage, record.worker = holder, 'running', stage, worker
+          record.holder, record.stage, record.worker = holder, stage, worker
           if stage == 'write' then record.wrote = true end
           save_record(run, index, record)
           redis.call('ZADD', clock_key(run), now + ttl, index)
-          claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts}
+          claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts, record.error}
         end
       end
     end

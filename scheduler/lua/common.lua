@@ -1,5 +1,6 @@
 -- Functions that all ledger scripts share; every script is this text followed by its own.
 -- ADR 0002 lists the keys. Times are milliseconds of the server's clock.
+-- Before it stand RUN_MOVES and FILE_MOVES of scheduler/states.py: state -> set of states that it may become.
 local SEGMENT = 1000
 
 local function now_ms()
@@ -36,9 +37,27 @@ local function save_record(run, index, record)
   redis.call('HSET', active_key(run), index, cjson.encode(record))
 end
 
+local function check_move(moves, what, from, to)
+  if not (moves[from] and moves[from][to]) then
+    error('ILLEGALMOVE ' .. what .. ' that is ' .. tostring(from) .. ' cannot become ' .. tostring(to) .. ';')
+  end
+end
+
+-- The only places that change the state of a run, and of a file's record. A script that may come late, or twice,
+-- asks for the state first: a move that the table lacks ends it with an error, and what it did before stays done.
+local function move_run(run, to)
+  check_move(RUN_MOVES, 'run ' .. run, redis.call('HGET', run_key(run), 'state'), to)
+  redis.call('HSET', run_key(run), 'state', to)
+end
+
+local function move_file(record, to)
+  check_move(FILE_MOVES, 'a file', record.state, to)
+  record.state = to
+end
+
 -- `done` counts the stages of the present dispatch that have ended.
-local function new_record()
-  return {starts = 0, requeues = 0, defers = 0, done = 0, token = '', holder = ''}
+local function new_record(state)
+  return {state = state, starts = 0, requeues = 0, defers = 0, done = 0, token = '', holder = ''}
 end
 
 -- The file leaves its batch: the batch ends with its last file, which frees a place in the window.
@@ -52,7 +71,8 @@ local function leave_batch(run, record)
 end
 
 local function end_run(run, state, now)
-  redis.call('HSET', run_key(run), 'state', state, 'ended_at', now)
+  move_run(run, state)
+  redis.call('HSET', run_key(run), 'ended_at', now)
   redis.call('ZREM', 'gm:active', run)
   redis.call('ZADD', 'gm:ended', now, run)
 end
@@ -69,7 +89,7 @@ local function settle_run(run, now)
   if r[4] == 'never' or clean then
     end_run(run, last, now)
   else
-    redis.call('HSET', run_key(run), 'state', 'finalizing')
+    move_run(run, 'finalizing')
     redis.call('ZADD', graph_key(r[5]) .. ':waiting', now, run)
     redis.call('SADD', 'gm:graphs', r[5])
   end
@@ -81,7 +101,8 @@ local function stop_if_failing(run)
   local r = redis.call('HMGET', run_key(run), 'state', 'most_failed', 'ended', 'count:failed')
   local limit, ended, failed = tonumber(r[2] or 1), tonumber(r[3]), tonumber(r[4] or 0)
   if r[1] == 'running' and ended >= LEAST_ENDED and failed > limit * ended then
-    redis.call('HSET', run_key(run), 'state', 'paused', 'reason',
+    move_run(run, 'paused')
+    redis.call('HSET', run_key(run), 'reason',
       failed .. ' of ' .. ended .. ' files failed, more than the limit of ' .. math.floor(limit * 100 + 0.5) .. ' %')
   end
 end
@@ -92,13 +113,16 @@ local function finish(run, index, outcome, record, now)
     outcome.starts, outcome.defers, outcome.worker, outcome.times =
       record.starts, record.defers, outcome.worker or record.worker, record.times
   end
-  if redis.call('HSETNX', outcomes_key(run, index), index, cjson.encode(outcome)) == 0 then return false end
+  if has_outcome(run, index) then return false end
+  check_move(FILE_MOVES, 'a file', record and record.state or 'pending', outcome.state)
+  redis.call('HSET', outcomes_key(run, index), index, cjson.encode(outcome))
   if record then leave_batch(run, record) end
   redis.call('HDEL', active_key(run), index)
   redis.call('ZREM', clock_key(run), index)
   redis.call('ZREM', due_key(run), index)
   redis.call('HINCRBY', run_key(run), 'ended', 1)
   redis.call('HINCRBY', run_key(run), 'count:' .. outcome.state, 1)
+  if outcome.code == 'internal_error' then redis.call('HINCRBY', run_key(run), 'internal_errors', 1) end
   if outcome.state == 'written' then
     redis.call('HINCRBY', graph_key(redis.call('HGET', run_key(run), 'graph')), 'writes', 1)
   elseif outcome.state == 'failed' then
@@ -113,7 +137,8 @@ local function cancel_file(run, index, record, now)
   if record and record.wrote then
     if record.state ~= 'waiting' then
       leave_batch(run, record)
-      record.holder, record.state, record.done = '', 'waiting', 0
+      move_file(record, 'waiting')
+      record.holder, record.done = '', 0
       save_record(run, index, record)
       redis.call('ZREM', clock_key(run), index)
     end
@@ -125,9 +150,9 @@ end
 
 -- Out of the queue, to be dispatched again from `due` on.
 local function requeue(run, index, record, due)
+  move_file(record, 'waiting')
   leave_batch(run, record)
   record.holder = ''
-  record.state = 'waiting'
   record.done = 0
   save_record(run, index, record)
   redis.call('ZREM', clock_key(run), index)

@@ -2,9 +2,10 @@
 local run = ARGV[1]
 local state = redis.call('HGET', run_key(run), 'state')
 if ARGV[2] == 'pause' and state == 'running' then
-  redis.call('HSET', run_key(run), 'state', 'paused', 'reason', ARGV[3])
+  move_run(run, 'paused')
+  redis.call('HSET', run_key(run), 'reason', ARGV[3])
 elseif ARGV[2] == 'go' and state == 'paused' then
-  redis.call('HSET', run_key(run), 'state', 'running')
+  move_run(run, 'running')
   redis.call('HDEL', run_key(run), 'reason')
   -- Who lets a run go on in spite of its failures has looked at them.
   local r = redis.call('HMGET', run_key(run), 'ended', 'count:failed', 'most_failed')

@@ -1,20 +1,25 @@
 -- Files with an outcome go round again: written ones that the graph lost, failed ones on demand.
--- ARGV: run, indices json, the state that they must have. Returns how many were reopened.
+-- ARGV: run, indices json, the state that they must have. Returns how many were reopened: none of a run that was
+-- cancelled meanwhile, which must not come back to life by that.
 local run = ARGV[1]
 local now = now_ms()
 local reopened = 0
+local state = redis.call('HGET', run_key(run), 'state')
+if state == 'open' or state == 'cancelling' or state == 'cancelled' then return 0 end
 for _, index in ipairs(cjson.decode(ARGV[2])) do
   local raw = redis.call('HGET', outcomes_key(run, index), index)
-  if raw and cjson.decode(raw).state == ARGV[3] then
+  local outcome = raw and cjson.decode(raw)
+  if outcome and outcome.state == ARGV[3] then
     redis.call('HDEL', outcomes_key(run, index), index)
     redis.call('HINCRBY', run_key(run), 'ended', -1)
     redis.call('HINCRBY', run_key(run), 'count:' .. ARGV[3], -1)
-    requeue(run, index, new_record(), now)
+    if outcome.code == 'internal_error' then redis.call('HINCRBY', run_key(run), 'internal_errors', -1) end
+    requeue(run, index, new_record(ARGV[3]), now)
     reopened = reopened + 1
   end
 end
 if reopened > 0 then
-  redis.call('HSET', run_key(run), 'state', 'running')
+  if state ~= 'running' then move_run(run, 'running') end
   redis.call('HDEL', run_key(run), 'ended_at', 'ingested_at', 'error', 'reason')
   redis.call('ZREM', 'gm:ended', run)
   redis.call('ZADD', 'gm:active', redis.call('ZSCORE', 'gm:runs', run), run)

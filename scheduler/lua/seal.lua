@@ -2,7 +2,8 @@
 local run = ARGV[1]
 local now = now_ms()
 if redis.call('HGET', run_key(run), 'state') == 'open' then
-  redis.call('HSET', run_key(run), 'state', 'running', 'sealed_at', now)
+  move_run(run, 'running')
+  redis.call('HSET', run_key(run), 'sealed_at', now)
   redis.call('ZADD', 'gm:active', redis.call('ZSCORE', 'gm:runs', run), run)
   settle_run(run, now)
 end

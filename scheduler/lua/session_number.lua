@@ -3,6 +3,8 @@
 local home = 'gm:session:' .. ARGV[1] .. ':'
 local counter, numbers, texts, used = home .. 'counter', home .. 'numbers', home .. 'texts', home .. 'used'
 local capacity, seconds = tonumber(ARGV[2]), tonumber(ARGV[3])
+-- A session exists from its first question on, even if nothing was found.
+redis.call('HSETNX', counter, 'number', 0)
 local given = {}
 for i = 4, #ARGV, 2 do
   local item, text = ARGV[i], ARGV[i + 1]

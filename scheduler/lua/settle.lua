@@ -25,13 +25,18 @@ for _, row in ipairs(cjson.decode(ARGV[4])) do
     elseif cancelling then
       cancel_file(run, index, record, now)
     elseif action == 'next' then
-      record.holder, record.state, record.ref = '', 'queued', payload
+      move_file(record, 'queued')
+      record.holder, record.ref = '', payload
       record.done = record.done + 1
       save_record(run, index, record)
       redis.call('ZADD', clock_key(run), now + queue_ttl * 2 ^ math.min(record.requeues, 6), index)
     else
       if action == 'alone' then record.solo = true end
-      if row[5] ~= cjson.null then record.error = row[5] end
+      if row[5] ~= cjson.null then
+        -- Some things are worth waiting for only so often in a row.
+        row[5].times = record.error and record.error.code == row[5].code and (record.error.times or 1) + 1 or 1
+        record.error = row[5]
+      end
       record.defers = record.defers + 1
       requeue(run, index, record, now + payload)
     end

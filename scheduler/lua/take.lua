@@ -51,7 +51,7 @@ for _, candidate in ipairs(candidates) do
   end
   while not alone and not candidate.cancelling and #files < limit and next_index < last do
     if not has_outcome(run, next_index) then
-      if not add(next_index, new_record()) then break end
+      if not add(next_index, new_record('pending')) then break end
     end
     next_index = next_index + 1
   end
@@ -62,7 +62,8 @@ for _, candidate in ipairs(candidates) do
     local indices = {}
     for _, file in ipairs(files) do
       local index, record = file[1], file[2]
-      record.token, record.state, record.holder = token, 'queued', ''
+      move_file(record, 'queued')
+      record.token, record.holder = token, ''
       save_record(run, index, record)
       redis.call('ZREM', due_key(run), index)
       -- A message that nobody claims by then is taken for lost; patience doubles each time.

@@ -75,8 +75,28 @@ def test_a_run_that_wrote_nothing_needs_no_finalize(ledger):
 
 
 def test_an_unknown_run_is_named_in_the_error(ledger):
-    with pytest.raises(RunNotFound, match="nope"):
+    with pytest.raises(RunNotFound, match=r"nope.*graphmill runs"):
         ledger.status("nope")
+
+
+def test_the_run_that_was_meant_is_suggested(ledger):
+    run = submit(ledger, 1)
+    for typo in (run[:-1] + "z", run + "0", run[-6:], run[:-2]):
+        with pytest.raises(RunNotFound, match=f"Did you mean {run}"):
+            ledger.status(typo)
+    for other in ("20200101-000000-000000", run[0], ""):
+        with pytest.raises(RunNotFound) as caught:
+            list(ledger.files(other))
+        assert ("Did you mean" in str(caught.value)) is (other == run[0])
+
+
+@pytest.mark.parametrize("part", [":clock", ":active", ":manifest:0", " ", "\n", "\udcff"])
+def test_the_key_of_a_part_of_a_run_is_no_run(ledger, part):
+    run = submit(ledger, 1)
+    take(ledger)
+    for read in (ledger.status, lambda name: list(ledger.files(name))):
+        with pytest.raises(RunNotFound):
+            read(run + part)
 
 
 def test_a_repeated_append_adds_nothing(ledger):
@@ -225,6 +245,48 @@ def test_a_deferred_file_waits_until_it_is_due(ledger):
     assert (status.pending, status.in_flight) == (1, 0)
 
 
+def test_waits_for_the_same_thing_in_a_row_are_counted(ledger):
+    run = submit(ledger, 1)
+    seen = []
+    for number, code in enumerate(("away", "away", "other", None, "other")):
+        (f,) = ledger.claim(take(ledger), "load", f"h{number}", "w")
+        seen.append((f.waited_for, f.waits, f.defers))
+        errors = {0: {"code": code, "message": ""}} if code else {}
+        ledger.settle(run, f"h{number}", deferred={0: 0.0}, errors=errors)
+    assert seen == [("", 0, 0), ("away", 1, 1), ("away", 2, 2), ("other", 1, 3), ("other", 1, 4)]
+
+
+SMALL, LARGE = 10, 100_000
+
+
+def test_a_small_run_beside_a_huge_one_ends_within_about_a_window(ledger):
+    """Batches in flight are worked off in the order of their dispatch, as workers do."""
+    window = 12
+    huge = ledger.open_run("kb", "/files", finalize="never", options={})
+    for first in range(0, LARGE, 1000):
+        ledger.append(huge, first, [NewFile(f"f{i}.txt", 10) for i in range(first, first + 1000)])
+    ledger.seal(huge)
+
+    def fill():
+        return list(iter(lambda: take(ledger, window=window, spread=8), None))
+
+    flying = fill()
+    assert len(flying) == window
+    small = submit(ledger, SMALL, finalize="never")
+    assert fill() == [], "the window is full when the small run comes"
+    dispatched = 0
+    while ledger.status(small).state is not RunState.DONE:
+        write_all(ledger, flying.pop(0), f"h{dispatched}")
+        sent = fill()
+        flying += sent
+        dispatched += sum(len(batch.files) for batch in sent if batch.run == huge)
+    assert dispatched <= window * 20
+    status = ledger.status(huge)
+    assert status.state is RunState.RUNNING
+    assert status.ended <= (window + 3) * 20
+    assert counts_add_up(status)
+
+
 def test_a_holder_that_lost_its_lease_decides_nothing(client):
     ledger = hurried(client, lease_ms=0)
     run = submit(ledger, 1)
@@ -302,6 +364,25 @@ def test_a_run_whose_file_is_lost_waits_for_the_next_finalize(ledger, client):
     write_all(ledger, take(ledger), "again")
     finalizes.end(Shard("kb", number, Phase.PLAN, 0), "stopped")
     assert ledger.status(run).state is RunState.FINALIZING
+
+
+def test_internal_errors_are_counted_apart_until_their_files_go_round_again(ledger):
+    run = submit(ledger, 3)
+    ledger.claim(take(ledger), "load", "h", "w")
+    ended = {
+        0: Outcome(FileState.FAILED, "internal_error"),
+        1: Outcome(FileState.FAILED, "corrupt"),
+        2: Outcome(FileState.FAILED, "internal_error"),
+    }
+    for _ in range(2):
+        ledger.settle(run, "h", ended=ended)
+        status = ledger.status(run)
+        assert (status.internal_errors, status.failed) == (2, 3)
+    ledger.reopen(run, [0, 1], FileState.FAILED)
+    ledger.reopen(run, [0, 1], FileState.FAILED)
+    status = ledger.status(run)
+    assert (status.internal_errors, status.failed) == (1, 1)
+    assert counts_add_up(status)
 
 
 def test_a_redis_that_does_not_answer_is_a_transient_error():

@@ -1,5 +1,7 @@
 """What a person does with runs, on the quick double and on a real Redis."""
 
+import re
+
 import fakeredis
 import pytest
 
@@ -197,14 +199,19 @@ def test_what_a_file_waits_for_and_how_long_its_stages_took_is_told(ledger):
     assert second.details["defers"] == 1
 
 
-def test_the_memory_share_is_zero_without_a_limit_and_told_with_one(redis_client):
+def test_memory_is_never_above_the_mark_without_a_limit_and_told_with_one(redis_client):
     verbs = RunVerbs(redis_client, Ledger(redis_client, lease_ms=1, queue_ttl_ms=1, max_starts=1))
-    assert verbs.memory_share() == 0.0
-    redis_client.config_set("maxmemory", 512 * 2**20)
+    before = redis_client.config_get("maxmemory")["maxmemory"]
     try:
-        assert 0 < verbs.memory_share() < 1
-    finally:
         redis_client.config_set("maxmemory", 0)
+        assert not verbs.memory(0.0001).above_mark
+        redis_client.config_set("maxmemory", 512 * 2**20)
+        assert not verbs.memory(0.9).above_mark
+        full = verbs.memory(0.0001)
+        assert full.above_mark
+        assert re.fullmatch(r"Redis holds \d+ of 512 MB, above the mark of 0%", str(full))
+    finally:
+        redis_client.config_set("maxmemory", before)
 
 
 def test_graphs_whose_names_hold_colons_keep_apart(client, ledger):

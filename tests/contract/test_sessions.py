@@ -62,7 +62,23 @@ def test_a_number_of_another_session_is_unknown(evidence_sessions):
     evidence_sessions.number("one", [passage("a"), passage("b")])
     evidence_sessions.number("two", [passage("c")])
     assert evidence_sessions.texts("two", [1, 2]) == {1: "text of c"}
-    assert evidence_sessions.texts("three", [1]) == {}
+
+
+@pytest.mark.parametrize("numbers", [[1], []])
+def test_a_session_that_never_was_or_has_expired_is_an_error_that_says_so(evidence_sessions, client, numbers):
+    evidence_sessions.number("s", [passage("a")])
+    for key in client.keys("gm:session:s:*"):
+        client.delete(key)
+    for name in ("s", "nobody"):
+        with pytest.raises(QueryInvalid, match=f"session '{name}' is unknown here or has expired"):
+            evidence_sessions.texts(name, numbers)
+
+
+def test_a_session_whose_questions_found_nothing_is_known(evidence_sessions, client):
+    assert evidence_sessions.number("s", []) == []
+    assert evidence_sessions.texts("s", [1]) == {}
+    assert evidence_sessions.number("s", [passage("a")]) == [1]
+    assert all(client.ttl(key) > 0 for key in client.keys("gm:session:s:*"))
 
 
 def test_a_full_session_drops_what_was_used_longest_ago(evidence_sessions, monkeypatch):

@@ -72,8 +72,8 @@ def wait_for_workers(client, queues, seconds):
 
 
 @pytest.fixture(scope="module")
-def system(redis_server, graph_server, tmp_path_factory):
-    """A system with one worker, which ends with the module's tests."""
+def system(request, redis_server, graph_server, tmp_path_factory):
+    """A system with one worker, which ends with the module's tests; a module's EXTRACTOR is used where it names one."""
     folder = tmp_path_factory.mktemp("system")
     environment = {
         **os.environ,  # noqa: TID251 - a child process needs a PATH
@@ -81,7 +81,7 @@ def system(redis_server, graph_server, tmp_path_factory):
         "REDIS_URL": redis_server.url,
         "FALKORDB_URL": graph_server.url,
         "GRAPHMILL_DATA_DIR": str(folder),
-        "GRAPHMILL_EXTRACTOR": "tiny_models:extract",
+        "GRAPHMILL_EXTRACTOR": getattr(request.module, "EXTRACTOR", "tiny_models:extract"),
         "GRAPHMILL_EMBED__EMBEDDER": "python:tiny_models:embed",
         "GRAPHMILL_LEASE_SECONDS": "3",
         "GRAPHMILL_QUEUE_SECONDS": "5",

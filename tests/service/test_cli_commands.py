@@ -113,6 +113,116 @@ def test_a_detached_run_waits_in_the_ledger_and_every_report_knows_it(cluster, f
     assert "other settings" in resumed.err
 
 
+@pytest.fixture
+def detached(cluster, files, graph_name) -> str:
+    """A run that nothing works on."""
+    return str(cluster.run("ingest", "files", "--graph", graph_name, "--detach", "--json").document["run"])
+
+
+def test_an_unknown_run_is_named_and_the_one_that_was_meant_is_suggested(cluster, detached) -> None:
+    typo = f"{detached[:-1]}x"
+    for command in (["status"], ["failures"], ["resume"], ["pause"], ["cancel"], ["retry", "--failed"]):
+        asked = cluster.run(*command, typo, "--json")
+        assert asked.status == USAGE, command
+        assert asked.document["error"] == "run_not_found"
+        for said in (repr(typo), f"Did you mean {detached}?", "`graphmill runs` lists them"):
+            assert said in asked.err
+
+
+def test_a_run_that_is_done_is_shown_by_resume_with_what_else_can_be_done(cluster, tmp_path, graph_name) -> None:
+    # Nothing in it needs a worker.
+    folder = tmp_path / "no text"
+    folder.mkdir()
+    (folder / "picture.png").write_bytes(b"\x89PNG")
+    skipped = cluster.run("ingest", "no text", "--graph", graph_name, "--json")
+    (folder / "broken.txt").symlink_to("nowhere.txt")
+    failed = cluster.run("ingest", "no text", "--graph", graph_name, "--json")
+    for ended, status in ((skipped, DONE), (failed, FAILED)):
+        run = ended.document["run"]
+        resumed = cluster.run("resume", run)
+        assert (ended.status, resumed.status) == (status, status)
+        assert f"Run {run} is done already" in resumed.err
+        assert f"graphmill ingest '{folder}' --graph {graph_name}" in resumed.err
+        assert (f"graphmill retry {run} --failed" in resumed.err) is (status == FAILED)
+        assert cluster.run("resume", run, "--json").document["state"] == "done"
+
+
+def test_a_cancelled_run_does_not_go_on(cluster, detached, files) -> None:
+    assert cluster.run("cancel", detached).status == DONE
+    resumed = cluster.run("resume", detached, "--json")
+    assert (resumed.status, resumed.document["error"]) == (USAGE, "run_over")
+    assert f"Ingest {files} again" in resumed.err
+
+
+def test_a_run_that_runs_is_followed_to_its_end_by_all_who_resume_it(cluster, detached) -> None:
+    followers = [cluster.start("resume", detached, "--json") for _ in range(2)]
+    for follower in followers:
+        assert "ingest: 0/4" in follower.stderr.readline()
+    assert cluster.run("cancel", detached).status == DONE
+    for follower in followers:
+        out, err = follower.communicate(timeout=WAIT_SECONDS)
+        assert follower.returncode == DONE, err
+        assert json.loads(out)["state"] == "cancelled"
+
+
+def test_resume_with_other_settings_leaves_a_paused_run_paused(cluster, detached) -> None:
+    cluster.run("pause", detached)
+    changed = Shell(cluster.folder, {**cluster.variables, "GRAPHMILL_CHUNK__MAX_TOKENS": "64"})
+    assert changed.run("resume", detached).status == USAGE
+    assert cluster.run("status", detached, "--json").document["runs"][0]["state"] == "paused"
+
+
+def test_names_of_every_kind_are_listed_each_on_a_line_that_a_terminal_cannot_obey(
+    cluster, tmp_path, graph_name
+) -> None:
+    folder = tmp_path / "odd"
+    folder.mkdir()
+    shown = {
+        b"caf\xe9.txt": r"caf\xe9.txt",
+        b"two\nlines.txt": r"two\x0alines.txt",
+        b"\x1b[31mred.txt": r"\x1b[31mred.txt",
+        b"[red]markup.txt": "[red]markup.txt",
+        b"--json": "--json",
+        b"-n.txt": "-n.txt",
+        b'it\'s "quoted".txt': 'it\'s "quoted".txt',
+        "\u202egnp.txt".encode(): "\u202egnp.txt",
+        b"x" * 251 + b".txt": "x" * 251 + ".txt",
+    }
+    for name in shown:
+        Path(os.fsdecode(os.fsencode(folder) + b"/" + name)).write_text("Ada Quill wrote this.", encoding="utf-8")
+    made = cluster.run("ingest", "odd", "--graph", graph_name, "--detach", "--json")
+    run = made.document["run"]
+    listed = cluster.run("failures", run, "--all", "--json").documents
+    assert {row["path"] for row in listed} == set(shown.values())
+    text = cluster.run("failures", run, "--all")
+    lines = text.out.splitlines()
+    assert {line.partition(": ")[0] for line in lines if not line.startswith(" ")} == {
+        name.replace("\u202e", r"\x202e") for name in shown.values()
+    }
+    assert "\x1b" not in text.out + made.err + cluster.run("status", run).out
+    alone = cluster.run("ingest", "--graph", graph_name, "--detach", "--json", "--", "odd/-n.txt", "odd/--json")
+    assert alone.document["files"]["total"] == 2
+
+
+def test_a_path_that_is_not_utf8_is_refused_with_what_to_do(cluster, tmp_path) -> None:
+    folder = Path(os.fsdecode(os.fsencode(tmp_path) + b"/caf\xe9"))
+    folder.mkdir()
+    refused = cluster.run("ingest", str(folder))
+    assert refused.status == USAGE
+    assert "must be UTF-8" in refused.err
+
+
+def test_a_path_that_goes_up_from_a_link_means_what_the_system_means(cluster, tmp_path, graph_name) -> None:
+    for place in ("real/deep", "real/files", "files"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "a.txt").write_text("Ada Quill wrote this.", encoding="utf-8")
+    (tmp_path / "link").symlink_to("real/deep")
+    made = cluster.run("ingest", "link/../files", "--graph", graph_name, "--detach", "--json")
+    assert made.document["root"] == str(tmp_path / "real" / "files")
+    again = cluster.run("ingest", "link", "link/../deep", "real/deep/a.txt", "--root", "real", "--detach", "--json")
+    assert again.document["files"]["total"] == 1
+
+
 def test_health_of_a_cluster_tells_servers_and_unread_queues(cluster, redis_client, redis_server) -> None:
     checked = cluster.run("health", "--json")
     assert checked.status == DONE
@@ -193,6 +303,9 @@ def test_commands_share_a_running_stack_from_ingest_to_a_checked_answer(embedded
     assert invented.status == FAILED
     assert "point at nothing: 99" in invented.out
     assert embedded.run("ask", "Who?", "--graph", "nowhere").status == USAGE
+    forgotten = embedded.run("check", "It is so.", "--session", "nobody")
+    assert forgotten.status == USAGE
+    assert "session 'nobody' is unknown here or has expired" in forgotten.err
 
     assert embedded.run("health", "--role", "all").status == DONE
     assert "another graphmill process runs this stack" in embedded.run("up").err.lower()

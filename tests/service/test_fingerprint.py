@@ -138,4 +138,4 @@ def test_a_missing_graph_has_no_fingerprint(graph):
 
 
 def connect_beside(graph):
-    return type(graph)(graph._address, f"{graph.name}-b")
+    return type(graph)(graph._address, f"{graph.name}-b", graph._timeout)

@@ -166,7 +166,10 @@ def test_a_false_name_a_made_up_number_and_another_session_are_found_out(questio
     assert not verdict["grounded"]
     assert "[99]" not in verdict["answer"]
     assert verdict["unsupported"][0]["missing"] == ("Rosa Quill",)
-    assert questions.check("s2", "The Marrow Ferry was founded in 1904 [1].")["invalid"] == (1,)
+    questions.retrieve(world.name, "Who sells bread?", 1, "s2")
+    assert questions.check("s2", "The Marrow Ferry was founded in 1904 [99].")["invalid"] == (99,)
+    with pytest.raises(QueryInvalid, match="session 's3' is unknown"):
+        questions.check("s3", "The Marrow Ferry was founded in 1904.")
 
 
 def test_a_draft_that_is_too_long_is_refused(questions):

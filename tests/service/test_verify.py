@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from pipeline.errors import GraphMissing
-from pipeline.models import FaultCode
+from pipeline.findings import FaultCode
 from workers.bootstrap import open_graph
 from workers.cli.inspect import MEANINGS
 
@@ -164,7 +164,7 @@ def test_a_half_written_document_is_lost_and_unstamped_unless_a_run_has_yet_to_e
     assert verdict.at_work
     assert verdict.findings == ()
     status = system.finish(run)
-    assert (findings(system, graph_name), status.error) == ({}, '')
+    assert (findings(system, graph_name), status.error) == ({}, "")
 
 
 def test_a_run_whose_counts_are_wrong_is_found(system, folder, graph_name, redis_client_of):
@@ -173,6 +173,14 @@ def test_a_run_whose_counts_are_wrong_is_found(system, folder, graph_name, redis
     (finding,) = system.client.verify(graph_name).findings
     assert finding.code is FaultCode.RUN_COUNTS_DIFFER
     assert run in finding.examples[0]
+
+
+def test_a_run_that_counts_internal_errors_which_no_file_has_is_found(system, folder, graph_name, redis_client_of):
+    run = system.ingest(folder, graph_name).run
+    redis_client_of(system).hincrby(f"gm:run:{run}", "internal_errors", 1)
+    (finding,) = system.client.verify(graph_name).findings
+    assert finding.code is FaultCode.RUN_COUNTS_DIFFER
+    assert "1 internal errors, recorded are 0" in finding.examples[0]
 
 
 def test_what_waits_for_a_finalize_is_no_other_fault(system, folder, graph_name):

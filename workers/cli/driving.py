@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import redis.exceptions
 from kombu.exceptions import OperationalError
@@ -12,14 +13,18 @@ from workers.cli.exits import Interrupted
 from workers.cli.output import Note
 from workers.running import System
 
+if TYPE_CHECKING:
+    from scheduler.records import MemoryUse
+
 PACE_SECONDS = 0.2
 """Between two looks: a worker that waits for its next batch waits no longer than this."""
 UNREAD_SECONDS = 10.0
 """How long a queue may have no worker before the user is told."""
 REPEAT_SECONDS = 60.0
 _LOOK_SECONDS = 2.0
+ROOM_FIX = "a larger maxmemory, or a shorter GRAPHMILL_KEEP_RUNS_DAYS, makes room."
 # What passes when a server comes back.
-_PASSING = (
+PASSING = (
     TransientError,
     OSError,
     redis.exceptions.ConnectionError,
@@ -50,7 +55,7 @@ def drive[State](
     Raises:
         EmbeddedError: the embedded stack cannot go on.
     """
-    outage, unread = Reminder(note), UnreadQueues(system, note)
+    outage, unread, held_back = Reminder(note), UnreadQueues(system, note), Reminder(note)
     while True:
         for death in system.supervise():
             note(str(death))
@@ -59,14 +64,22 @@ def drive[State](
             show(state)
             if over(state):
                 return state
-            system.client.tick()
+            if system.client.tick().held_back:
+                held_back.remind(explain_held_back(system.client.memory()))
+            elif held_back.clear():
+                note("Redis is below its mark again: dispatch goes on.")
             unread.check(needed(state))
-        except _PASSING as error:
+        except PASSING as error:
             outage.remind(f"Waiting for Redis: {error}")
         else:
             if outage.clear():
                 note("Redis answers again.")
         time.sleep(PACE_SECONDS)
+
+
+def explain_held_back(memory: "MemoryUse") -> str:
+    """Say why nothing new is dispatched, and what helps."""
+    return f"{memory}: nothing new is dispatched. It goes on by itself; {ROOM_FIX}"
 
 
 class Reminder:

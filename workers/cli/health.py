@@ -108,7 +108,7 @@ def _check_all(output: Output, settings: "Settings") -> ExitCode:
             findings.append(_find_engine(settings))
         with open_system(tried, output.note, may_be_new=True) as system:
             reachable, found = _check_servers(system.settings)
-            findings += [*found, *_check_workers(system)]
+            findings += [*found, *_check_workers(system), *_check_memory(system)]
     findings.append(_check_artifacts(settings.artifacts))
     worst = max((finding.level for finding in findings), key=list(Level).index)
     if output.as_json:
@@ -201,6 +201,17 @@ def _check_workers(system: "System") -> "list[Finding]":
         Finding(Level.WARNING, f"queue {name}: no living worker reads it", f"graphmill worker {role_for([name])}")
         for name in unread
     ]
+
+
+def _check_memory(system: "System") -> "list[Finding]":
+    from workers.cli.driving import ROOM_FIX
+    from workers.selfcheck import Finding, Level
+
+    memory = system.client.memory()
+    if not memory.above_mark:
+        return []
+    what = f"broker: {memory}: nothing new is dispatched, and submission waits"
+    return [Finding(Level.WARNING, what, f"It goes on by itself; {ROOM_FIX}")]
 
 
 def _check_artifacts(folder: Path) -> "Finding":

@@ -1,6 +1,7 @@
 """`graphmill ingest` and `graphmill resume`: make a run, or take one up, and watch it to its end."""
 
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,6 +16,7 @@ from workers.cli.output import Output, printable
 from workers.cli.progress import open_display
 
 if TYPE_CHECKING:
+    from scheduler.records import RunStatus
     from workers.running import System
     from workers.settings import Settings
 
@@ -77,7 +79,7 @@ def ingest(
 
 
 def resume(run: RunArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> ExitCode:
-    """Take up an interrupted run where it stopped."""
+    """Take up an interrupted run where it stopped, or follow one that runs; one that is done is shown."""
     from workers.cli.driving import interruptible
     from workers.cli.summary import show_summary
     from workers.cli.watching import show_listing, watch_run
@@ -88,9 +90,20 @@ def resume(run: RunArgument, data_dir: DataDirOption = None, as_json: JsonOption
     with open_system(settings, output.note, roles=INGEST_ROLES, queues=INGEST_QUEUES) as system:
         client = system.client
         with open_display(output) as display, interruptible(lambda: f"graphmill resume {run}{flags}", display.note):
-            client.resume(run, listed=show_listing(system, display))
-            status = watch_run(system, display, run)
+            status = client.resume(run, listed=show_listing(system, display))
+            if status.over:
+                display.note(f"Run {run} is done already: nothing is left to resume.{_tell_more(status, flags)}")
+            else:
+                status = watch_run(system, display, run)
         return show_summary(output, client, status, flags)
+
+
+def _tell_more(status: "RunStatus", flags: str) -> str:
+    """Say what else can be done about a run that is done."""
+    root, graph = shlex.quote(status.root), shlex.quote(status.graph)
+    new = f"\nNew and changed files need a new run: graphmill ingest {root} --graph {graph}{flags}"
+    failed = f"\nFiles that failed are tried again by: graphmill retry {status.run} --failed{flags}"
+    return failed + new if status.failed else new
 
 
 def _ingest(
@@ -175,8 +188,11 @@ def _report_nothing(output: Output, paths: Sequence[Path]) -> ExitCode:
 
 
 def _place(path: Path) -> Path:
-    """Make a path independent of this process's folder; links stay links, as the user named them."""
-    place = Path(os.path.abspath(path))  # noqa: PTH100 - Path.resolve would follow links
+    """Make a path independent of this process's folder; links stay links, as the user named them.
+
+    Where it goes up by `..`, that is up from where a link leads, as for the system and all other programs.
+    """
+    place = Path(os.path.realpath(path)) if ".." in path.parts else path.absolute()
     try:
         str(place).encode()
     except UnicodeEncodeError:

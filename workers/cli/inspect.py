@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from pipeline.models import FaultCode
+from pipeline.findings import FaultCode
 from workers.cli.exits import ExitCode
 from workers.cli.options import DataDirOption, GraphOption, JsonOption, read_settings
 from workers.cli.output import Output, as_row, one_line

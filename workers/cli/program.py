@@ -5,12 +5,13 @@ import logging
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import FrameType
 from typing import Annotated, Any, cast
 
 import typer
 
+from workers.cli.artifacts import gc
 from workers.cli.exits import MEANINGS, ExitCode, UsageMistake, describe_error
 from workers.cli.finalize import finalize
 from workers.cli.health import health
@@ -46,6 +47,7 @@ _EXAMPLES: dict[Callable[..., ExitCode], str] = {
     health: "graphmill health --role ingest",
     settings: "graphmill settings --format env",
 }
+_ARTIFACTS = {gc: "graphmill artifacts gc --older-than 90 --dry-run"}
 _EPILOG = "\b\nExit status:\n" + "\n".join(f"  {code.value:>3}  {meaning}" for code, meaning in MEANINGS.items())
 
 
@@ -69,18 +71,25 @@ def _begin(
 
 def build_program() -> typer.Typer:
     """Put the commands together."""
-    program = typer.Typer(
-        name=NAME,
+    program = _build_group(NAME, _EXAMPLES, epilog=_EPILOG)
+    program.callback()(_begin)
+    artifacts = _build_group("artifacts", _ARTIFACTS, epilog=f"Example: {_ARTIFACTS[gc]}")
+    program.add_typer(artifacts, help="Look after the folder of stage results.")
+    return program
+
+
+def _build_group(name: str, commands: Mapping[Callable[..., ExitCode], str], *, epilog: str) -> typer.Typer:
+    group = typer.Typer(
+        name=name,
         # Plain help: the rich one takes longer to import than all else together.
         rich_markup_mode=None,
         no_args_is_help=True,
         context_settings={"help_option_names": ["-h", "--help"]},
-        epilog=_EPILOG,
+        epilog=epilog,
     )
-    program.callback()(_begin)
-    for command, example in _EXAMPLES.items():
-        program.command(epilog=f"Example: {example}")(command)
-    return program
+    for command, example in commands.items():
+        group.command(epilog=f"Example: {example}")(command)
+    return group
 
 
 def prepare_process() -> None:

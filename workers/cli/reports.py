@@ -14,7 +14,7 @@ from workers.cli.options import DataDirOption, JsonOption, RunArgument, read_set
 from workers.cli.output import Output, as_row
 
 if TYPE_CHECKING:
-    from scheduler.records import RunStatus
+    from scheduler.records import MemoryUse, RunStatus
     from workers.running import System
 
 NEWEST = 5
@@ -68,7 +68,7 @@ def status(
             raise
         output.note(str(nothing))
         if as_json:
-            output.document({"runs": [], "finalizes": [], "queues": {}, "workers": [], "notice": ""})
+            output.document({"runs": [], "finalizes": [], "queues": {}, "workers": [], "memory": {}, "notice": ""})
     return ExitCode.OK
 
 
@@ -116,8 +116,18 @@ def read_status(system: "System", run: str | None) -> dict[str, Any]:
         "finalizes": [as_row(client.finalize_status(graph)) for graph in sorted(graphs)],
         "queues": client.queues(),
         "workers": [{"name": w.name, "queues": list(w.queues), "processes": w.processes} for w in system.workers()],
+        "memory": _memory_document(client.memory()),
         "notice": system.settings.language_notice,
     }
+
+
+def _memory_document(memory: "MemoryUse") -> dict[str, Any]:
+    """Give what Redis holds as JSON, in whole megabytes: a byte more is no change to show."""
+    from workers.cli.driving import explain_held_back
+
+    megabytes = {"used_mb": memory.used >> 20, "limit_mb": memory.limit >> 20}
+    notice = explain_held_back(memory) if memory.above_mark else ""
+    return {**megabytes, "mark": memory.mark, "held_back": memory.above_mark, "notice": notice}
 
 
 def _follow(output: Output, system: "System", run: str | None, *, watch: bool) -> None:
@@ -155,15 +165,21 @@ def _show_runs(output: Output, found: "Sequence[RunStatus]") -> None:
 
 
 def _show_run_table(output: Output, found: Sequence[dict[str, Any]]) -> None:
+    from workers.cli.summary import explain_internal_errors
+
     rows = []
     for one in found:
         files = one["files"]
         fates = ", ".join(f"{files[state]:,} {state}" for state in _STATES if files[state])
+        if one["internal_errors"]:
+            fates += f" ({one['internal_errors']:,} by an internal error)"
         open_files = files["pending"] + files["in_flight"]
         if open_files:
             fates += f"{', ' if fates else ''}{open_files:,} to do"
         rows.append((one["run"], one["state"], one["graph"], f"{files['total']:,}", fates))
     output.table(("run", "state", "graph", "files", "of which"), rows, right=(3,))
+    if internal := sum(one["internal_errors"] for one in found):
+        output.paragraph(explain_internal_errors(internal), indent=0, style="red")
 
 
 def _show_status(output: Output, found: dict[str, Any], *, again: bool) -> None:
@@ -182,14 +198,21 @@ def _show_status(output: Output, found: dict[str, Any], *, again: bool) -> None:
     output.line()
     for one in found["finalizes"]:
         output.paragraph(f"graph {one['graph']}: {_finalize_text(one)}", indent=0)
+    _show_plant(output, found)
+    if found["notice"]:
+        output.line(found["notice"], "dim")
+
+
+def _show_plant(output: Output, found: dict[str, Any]) -> None:
+    """Show queues, workers, and whether Redis has room."""
     queued = {name: count for name, count in found["queues"].items() if count}
     output.line(f"queues: {_counts(queued) if queued else 'empty'}")
     for one in found["workers"]:
         output.line(f"worker {one['name']}: {', '.join(one['queues'])} ({one['processes']} processes)")
     if not found["workers"]:
         output.line("workers: none")
-    if found["notice"]:
-        output.line(found["notice"], "dim")
+    if found["memory"]["held_back"]:
+        output.paragraph(found["memory"]["notice"], indent=0, style="yellow")
 
 
 def _finalize_text(one: dict[str, Any]) -> str:

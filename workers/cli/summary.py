@@ -37,7 +37,18 @@ def run_document(status: "RunStatus") -> dict[str, Any]:
         "error": status.error,
         "reason": status.reason,
         "priority": status.priority,
+        "internal_errors": status.internal_errors,
     }
+
+
+def explain_internal_errors(count: int) -> str:
+    """Say whose fault they are and where to look."""
+    files = "1 file" if count == 1 else f"{count:,} files"
+    return (
+        f"{files} failed by an internal error: a fault of graphmill (or of an extractor of your own), not of the file. "
+        "The traceback is in the log of the worker that had it, under stage_failed and the file's name "
+        "(embedded stack: the logs folder of the data folder)."
+    )
 
 
 def run_seconds(status: "RunStatus") -> dict[str, float]:
@@ -63,9 +74,10 @@ def file_document(report: "FileReport") -> dict[str, Any]:
 def show_file(output: Output, report: "FileReport") -> None:
     """Show a file that is not in order: where, what, and why."""
     starts = int(report.details.get("starts", 0))
-    where = ", ".join(
-        part for part in (report.stage, f"{starts} lost start{'s' if starts > 1 else ''}" if starts else "") if part
-    )
+    lost = f"{starts} lost start{'s' if starts > 1 else ''}" if starts else ""
+    # Its log holds the traceback.
+    worker = f"on {report.details['worker']}" if report.code == "internal_error" and "worker" in report.details else ""
+    where = ", ".join(part for part in (report.stage, lost, worker) if part)
     code = f" {report.code}" if report.code not in {"", "ok"} else ""
     output.line(f"{report.relative}: {report.state}{code}{f' ({where})' if where else ''}", _STYLES.get(report.state))
     if report.message:
@@ -100,6 +112,8 @@ def show_summary(output: Output, client: "Client", status: "RunStatus", flags: s
         output.line(f"To go on: graphmill resume {status.run}{flags}; to end it: graphmill cancel {status.run}{flags}")
     if status.error:
         output.paragraph(f"Error: {one_line(status.error)}", indent=0, style="red")
+    if status.internal_errors:
+        output.paragraph(explain_internal_errors(status.internal_errors), indent=0, style="red")
     if failures:
         output.line(f"\nFailed ({status.failed:,}):", "bold")
         for report in failures:

@@ -1,16 +1,17 @@
 """Watch a run, or a finalize, to its end."""
 
-from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from scheduler.states import RunState
-from workers.cli.driving import drive
+from workers.cli.driving import PASSING, ROOM_FIX, drive
 from workers.cli.progress import Display, Step
 from workers.cli.steps import finalize_steps, needed_queues, run_steps
 from workers.running import System
 
 if TYPE_CHECKING:
-    from scheduler.records import FinalizeStatus, RunStatus
+    from scheduler.records import FinalizeStatus, MemoryUse, RunStatus
+    from workers.listing import Listed
 
 
 def watch_run(system: System, display: Display, run: str) -> "RunStatus":
@@ -43,12 +44,23 @@ def watch_finalize(system: System, display: Display, graph: str, number: int) ->
     )
 
 
-def show_listing(system: System, display: Display) -> Callable[[int], None]:
+def show_listing(system: System, display: Display) -> "Listed":
     """Give what is called while files are listed: it shows how many, and looks after the stack meanwhile."""
+    waits = False
 
-    def listed(files: int) -> None:
+    def listed(files: int, memory: "MemoryUse | None") -> None:
+        nonlocal waits
         for death in system.supervise():
             display.note(str(death))
-        display.show([Step("list", files)])
+        if memory and not waits:
+            display.note(f"{memory}: submission waits and goes on by itself; {ROOM_FIX} Ctrl-C loses nothing.")
+        elif waits and not memory:
+            display.note("Redis is below its mark again: submission goes on.")
+        waits = memory is not None
+        display.show([Step("list", files, detail="waits for memory of Redis" if waits else "")])
+        if waits:
+            # What is in hand must come to its end, for there to be room: nobody else may be there to see to it.
+            with suppress(*PASSING):
+                system.client.tick()
 
     return listed

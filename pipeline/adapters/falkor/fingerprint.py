@@ -14,7 +14,7 @@ import orjson
 
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.scan import list_pages, read_page
-from pipeline.models import KindFingerprint
+from pipeline.findings import KindFingerprint
 
 _MODULUS = 1 << 256
 _CHUNK_PLACE = "n.index, n.start_char, n.end_char, n.page_first, n.page_last, n.heading_path"

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from pipeline.adapters.falkor import fingerprint, verify
 from pipeline.adapters.falkor.client import FalkorGraph
-from pipeline.models import Fault, KindFingerprint
+from pipeline.findings import Fault, KindFingerprint
 
 
 class FalkorInspector:

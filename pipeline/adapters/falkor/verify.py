@@ -10,8 +10,8 @@ from itertools import batched
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.merged import resolve_merged
 from pipeline.adapters.falkor.scan import Page, list_pages, read_page
+from pipeline.findings import Fault, FaultCode
 from pipeline.ids import relation_key
-from pipeline.models import Fault, FaultCode
 
 _ASKED_AT_ONCE = 500
 _READY = "OPERATIONAL"

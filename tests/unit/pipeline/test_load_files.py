@@ -1,13 +1,17 @@
 """Reading one file below the root, whatever lies there."""
 
+import itertools
 import os
 import socket
+import threading
+import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from pipeline.config import LoadConfig
-from pipeline.errors import LoadCode, LoadError, TransientError
+from pipeline.errors import FileNotReady, LoadCode, LoadError
 from pipeline.ids import escape_path
 from pipeline.load import files as files_module
 from pipeline.load import read_file
@@ -117,8 +121,9 @@ def test_a_disk_error_is_unreadable(root, monkeypatch):
 
 
 def test_a_root_that_is_not_mounted_says_nothing_about_the_file(tmp_path):
-    with pytest.raises(TransientError, match="mounted"):
+    with pytest.raises(FileNotReady, match="mounted") as caught:
         read_file(tmp_path / "gone", "a.txt", CONFIG)
+    assert caught.value.code == "root_missing"
 
 
 @pytest.mark.parametrize("change", [b"grown", b""])
@@ -133,8 +138,72 @@ def test_a_file_that_changes_while_it_is_read_is_tried_again(root, monkeypatch, 
 
     monkeypatch.setattr(os, "read", read_then_change)
     os.utime(file, ns=(1, 1))
-    with pytest.raises(TransientError, match="changed"):
+    with pytest.raises(FileNotReady, match="changed") as caught:
         read_file(root, "sub/a.txt", CONFIG)
+    assert caught.value.code == "keeps_changing"
+
+
+def test_a_change_in_the_same_tick_of_the_clock_is_noticed(root, monkeypatch):
+    """The file's times and size say nothing of it; only its bytes do."""
+    file = root / "sub" / "a.txt"
+    read, stated = os.read, file.stat()
+    monkeypatch.setattr(os, "fstat", lambda _: stated)
+    monkeypatch.setattr(time, "time_ns", lambda: stated.st_ctime_ns + 1)
+
+    def read_then_change(descriptor, size):
+        block = read(descriptor, size)
+        file.write_bytes(b"world")
+        return block
+
+    monkeypatch.setattr(os, "read", read_then_change)
+    with pytest.raises(FileNotReady, match="changed"):
+        read_file(root, "sub/a.txt", CONFIG)
+
+
+@pytest.mark.parametrize("change", ["rewritten", "extended"])
+def test_what_is_read_of_a_file_that_somebody_keeps_writing_is_what_it_held_at_one_instant(root, change):
+    """Versions are written from the front: at any instant the file is a part of the new one before one of the old."""
+    file = root / "sub" / "a.txt"
+    size, first = 600_000, 0
+    file.write_bytes(bytes([first]) * size)
+    over = threading.Event()
+
+    def write():
+        with file.open("r+b" if change == "rewritten" else "ab", buffering=0) as out:
+            # The pauses are as long as a read, so that reads begin and end at every point of a write.
+            for version in itertools.cycle([*range(1, 256), first]):
+                if over.wait(0.0004):
+                    return
+                if change == "rewritten":
+                    out.seek(0)
+                    out.write(bytes([version]) * size)
+                else:
+                    out.write(b"+")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    results = Counter()
+    try:
+        deadline = time.monotonic() + 20
+        while min(results["read"], results["keeps_changing"]) < 20 and time.monotonic() < deadline:
+            try:
+                data = read_file(root, "sub/a.txt", LoadConfig())
+            except FileNotReady as error:
+                results[error.code] += 1
+            else:
+                results["read"] += 1
+                if change == "rewritten":
+                    new, old = data[0], data[-1]
+                    at = data.count(new)
+                    assert data == bytes([new]) * at + bytes([old]) * (size - at)
+                    assert (new - old) % 256 <= 1
+                else:
+                    assert data == bytes([first]) * size + b"+" * (len(data) - size)
+    finally:
+        over.set()
+        writer.join()
+    assert results["keeps_changing"] > 0
+    assert read_file(root, "sub/a.txt", LoadConfig()) == file.read_bytes()
 
 
 def test_no_descriptor_is_left_open(root):

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,54 @@ def test_both_forms_of_an_accent_and_undecodable_names_are_three_files(tmp_path)
         "e\u0301.txt".encode(),
         b"\xff.txt",
     }
+
+
+def test_names_that_differ_in_case_are_two_files_and_so_are_two_hard_links(tmp_path):
+    make(tmp_path, "a.txt", "A.txt")
+    (tmp_path / "b.txt").hardlink_to(tmp_path / "a.txt")
+    assert [name for name, _ in listed(tmp_path)] == ["A.txt", "a.txt", "b.txt"]
+
+
+def test_a_path_that_is_a_link_is_listed_as_what_it_leads_to(tmp_path):
+    make(tmp_path, "real/a.txt", "real/deep/b.txt")
+    (tmp_path / "folder").symlink_to("real")
+    (tmp_path / "file.txt").symlink_to("real/a.txt")
+    (tmp_path / "over").symlink_to("real/deep/..")
+    expected = [("real/a.txt", None), ("real/deep/b.txt", None)]
+    places = [
+        tmp_path / "folder",
+        tmp_path / "real",
+        tmp_path / "file.txt",
+        tmp_path / "over",
+        tmp_path / "real/../real",
+    ]
+    assert listed(tmp_path, *places) == expected
+    for place in (tmp_path / "folder", tmp_path / "over"):
+        assert listed(tmp_path, place) == expected
+    assert listed(tmp_path / "folder") == [("a.txt", None), ("deep/b.txt", None)], "the root may be a link too"
+
+
+def test_a_path_that_leads_out_of_the_root_says_where_to(tmp_path):
+    make(tmp_path, "in/a.txt", "out/b.txt")
+    (tmp_path / "in" / "link.txt").symlink_to("../out/b.txt")
+    with pytest.raises(LoadError, match=r"in/link\.txt \(in truth .*/out/b\.txt\) lies outside the files root"):
+        walk_files(tmp_path / "in", [tmp_path / "in" / "link.txt"])
+
+
+def test_a_listing_of_many_files_takes_little_memory_each(tmp_path):
+    """The names of one folder are held, as they are sorted; about a hundred bytes each."""
+    count = 5000
+    folder = os.open(tmp_path, os.O_RDONLY)
+    for i in range(count):
+        os.close(os.open(f"document-{i:06}.txt", os.O_CREAT | os.O_WRONLY, dir_fd=folder))
+    os.close(folder)
+    tracemalloc.start()
+    try:
+        assert sum(1 for _ in walk_files(tmp_path, [tmp_path])) == count
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 300 * count
 
 
 def test_a_path_that_is_not_there_is_an_error_before_anything_is_listed(tmp_path):

@@ -8,6 +8,7 @@ import pytest
 import redis
 
 from scheduler.errors import LedgerUnavailable
+from scheduler.tick import TickReport
 from scheduler.workers import Worker
 from workers.cli.driving import REPEAT_SECONDS, UNREAD_SECONDS, UnreadQueues, drive, interruptible
 from workers.cli.exits import Interrupted
@@ -28,8 +29,9 @@ class Bench:
     def client(self) -> "Bench":
         return self
 
-    def tick(self) -> None:
+    def tick(self) -> TickReport:
         self.ticks += 1
+        return TickReport()
 
     def look(self) -> object:
         answer = self.answers.pop(0)

@@ -1,19 +1,21 @@
 """What is shown: nothing that a terminal would obey, pace and steps, remarks that do not repeat themselves."""
 
 import json
+from dataclasses import replace
 
 import pytest
 
-from scheduler.records import FinalizeStatus, RunStatus
-from scheduler.states import RunState
+from scheduler.records import FileReport, FinalizeStatus, RunStatus
+from scheduler.states import FileState, RunState
 from scheduler.workers import Worker
 from workers.addresses import mask_url, spell_for_redis
 from workers.cli.driving import Reminder, role_for
 from workers.cli.health import fresh_workers
 from workers.cli.output import Output, one_line, printable, seconds_text
 from workers.cli.progress import LineDisplay, LiveDisplay, Pace, Step
+from workers.cli.reports import _show_run_table
 from workers.cli.steps import run_steps
-from workers.cli.summary import run_seconds
+from workers.cli.summary import run_document, run_seconds, show_file
 
 IDLE = FinalizeStatus("kb", "idle", 0, "", 0, 0, {}, "", 0)
 
@@ -168,6 +170,28 @@ def test_a_running_run_shows_its_stages_and_a_finalizing_one_its_phase() -> None
     finalize = FinalizeStatus("kb", "running", 1, "embed", 8, 3, {}, "", 0)
     finalizing = status_of(RunState.FINALIZING, counts={"written": 10}, pending=0, in_flight=0)
     assert run_steps(finalizing, {}, finalize) == [Step("ingest", 10, 10), Step("embed", 5, 8)]
+
+
+def test_internal_errors_are_shown_apart_with_where_to_look(capsys) -> None:
+    counts = {state.value: 0 for state in FileState} | {"written": 4, "failed": 3}
+    document = run_document(status_of(RunState.DONE, counts=counts, pending=0, in_flight=0, internal_errors=2))
+    assert document["internal_errors"] == 2
+    _show_run_table(Output(as_json=False), [document])
+    said = capsys.readouterr().out
+    assert "4 written, 3 failed (2 by an internal error)" in said
+    assert "2 files failed by an internal error: a fault of graphmill" in said
+    assert "traceback is in the log of the worker" in said
+    _show_run_table(Output(as_json=False), [{**document, "internal_errors": 0}])
+    assert "internal" not in capsys.readouterr().out
+
+
+def test_a_file_with_an_internal_error_names_the_worker_whose_log_tells_more(capsys) -> None:
+    report = FileReport(0, "a.txt", 1, "failed", "internal_error", "A fault", "load", {"worker": "ingest@host"})
+    show_file(Output(as_json=False), report)
+    show_file(Output(as_json=False), replace(report, code="corrupt"))
+    first, _, second, _ = capsys.readouterr().out.splitlines()
+    assert first == "a.txt: failed internal_error (load, on ingest@host)"
+    assert second == "a.txt: failed corrupt (load)"
 
 
 def test_seconds_of_a_run_leave_out_what_has_not_ended() -> None:
