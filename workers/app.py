@@ -2,6 +2,7 @@
 
 import gc
 import os
+import traceback
 from typing import Any
 
 from celery import Celery, signals
@@ -43,9 +44,10 @@ def _enter_worker(**_: Any) -> None:
 
     try:
         check_parts(settings)
-    except PermanentError as error:
-        # A worker that cannot do its work must not take any.
-        raise SystemExit(f"This worker cannot start: {error}") from error
+    except Exception as error:
+        # A worker that cannot do its work must not take any; Celery would note any other error and go on.
+        reason = str(error) if isinstance(error, PermanentError) else traceback.format_exc()
+        raise SystemExit(f"This worker cannot start: {reason}") from error
     bind(lambda: build_resources(settings))
     Presence(Workers(connect_redis(settings)), identify_artifacts(settings), settings.fingerprint).connect()
 

@@ -19,6 +19,8 @@ ROUTES = {
     "query.*": {"queue": "query"},
 }
 TICK_SECONDS = 2.0
+CONNECT_SECONDS = 5.0
+HEALTH_SECONDS = 20.0
 DEFAULT_REDIS = "redis://127.0.0.1:6379/0"
 
 
@@ -26,6 +28,8 @@ def celery_config(settings: Settings) -> dict[str, Any]:
     """Build Celery's configuration from ours."""
     redis_url = settings.redis_url.get_secret_value() if settings.redis_url else DEFAULT_REDIS
     broker_url = settings.broker_url.get_secret_value() if settings.broker_url else redis_url
+    connect_seconds = min(CONNECT_SECONDS, settings.redis_timeout)
+    health_seconds = min(HEALTH_SECONDS, 2 * settings.redis_timeout)
     return {
         "broker_url": broker_url,
         "result_backend": redis_url,
@@ -36,18 +40,19 @@ def celery_config(settings: Settings) -> dict[str, Any]:
         "broker_transport_options": {
             # Longer than any task: a shorter one runs long tasks twice in parallel. Read here only.
             "visibility_timeout": settings.visibility_timeout,
-            "socket_timeout": 15,  # without it a worker on a half-open socket is deaf
-            "socket_connect_timeout": 5,
+            "socket_timeout": settings.redis_timeout,  # without it a worker on a half-open socket is deaf
+            "socket_connect_timeout": connect_seconds,
             "socket_keepalive": True,
-            "health_check_interval": 20,
+            # A half-open connection is noticed after twice this long.
+            "health_check_interval": health_seconds,
             "unacked_restore_interval": 10,
             "unacked_restore_throttle": 1,  # a real sweep every 10 s rather than every 100 s
             "max_connections": 20,
         },
-        "redis_socket_timeout": 15,
-        "redis_socket_connect_timeout": 5,
+        "redis_socket_timeout": settings.redis_timeout,
+        "redis_socket_connect_timeout": connect_seconds,
         "redis_socket_keepalive": True,
-        "redis_backend_health_check_interval": 20,
+        "redis_backend_health_check_interval": health_seconds,
         # The default gives up after 0.6 s, sooner than Redis restarts.
         "task_publish_retry_policy": {"max_retries": 8, "interval_start": 0.1, "interval_step": 0.5, "interval_max": 3},
         # Messages: JSON of ids only, in declared queues (a typo must not make a queue that nobody reads).
@@ -87,10 +92,9 @@ def celery_config(settings: Settings) -> dict[str, Any]:
         "worker_send_task_events": True,  # Flower
         "worker_hijack_root_logger": False,
         "worker_redirect_stdouts": False,
-        # Beat: one entry; concurrent or missing beats are harmless.
-        "beat_schedule": {
-            "control.tick": {"task": "control.tick", "schedule": TICK_SECONDS, "options": {"expires": TICK_SECONDS * 5}}
-        },
+        # Beat: one entry; concurrent or missing beats are harmless. It never expires: a worker whose clock is
+        # ahead of beat's would drop every tick, and a late one costs two milliseconds.
+        "beat_schedule": {"control.tick": {"task": "control.tick", "schedule": TICK_SECONDS}},
         "beat_sync_every": 5,  # its schedule file shows that it lives: written after 5 ticks, not every 3 minutes
         "timezone": "UTC",
     }

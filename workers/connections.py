@@ -5,7 +5,7 @@ import redis
 from pipeline.errors import PermanentError
 from scheduler.errors import LedgerUnavailable
 from workers.addresses import mask_url
-from workers.celeryconfig import DEFAULT_REDIS
+from workers.celeryconfig import CONNECT_SECONDS, DEFAULT_REDIS
 from workers.settings import Settings
 
 
@@ -26,8 +26,8 @@ def connect_redis(settings: Settings) -> "redis.Redis":
     """
     return redis.Redis.from_url(
         redis_url(settings),
-        socket_timeout=15,
-        socket_connect_timeout=5,
+        socket_timeout=settings.redis_timeout,
+        socket_connect_timeout=min(CONNECT_SECONDS, settings.redis_timeout),
         socket_keepalive=True,
         health_check_interval=20,
         retry=None,

@@ -10,6 +10,7 @@ from celery import signals
 from scheduler.finalize import FinalizeLedger, next_phase
 from scheduler.ledger import Ledger
 from scheduler.records import Outcome
+from scheduler.scripts import reaching_ledger
 from scheduler.stages import each_file
 from scheduler.states import FileState
 from scheduler.tick import DispatchConfig
@@ -50,7 +51,8 @@ class MarkingStages:
     def write(self, run):
         def work(run, f):
             assert set(f.ref) == {"load", "chunk", "extract"}, "a stage was left out"
-            self.client.hincrby(f"skeleton:{run.batch.run}:writes", f.index, 1)
+            with reaching_ledger():
+                self.client.hincrby(f"skeleton:{run.batch.run}:writes", f.index, 1)
             return Outcome(FileState.WRITTEN, stage="write")
 
         each_file(work)(run)

@@ -142,7 +142,8 @@ def _storm(server, fleet, chance):
     resources = skeleton_app.build()
     kills = redis_kills = 0
     deadline = time.monotonic() + 240
-    next_kill = time.monotonic() + 3
+    # By how far the run has come: it must not end before all of them.
+    moments = sorted(chance.uniform(0, 0.95) for _ in range(WORKER_KILLS))
     while True:
         assert time.monotonic() < deadline, f"not done: {ledger.status(run)}, {finalizes.status('kb')}"
         try:
@@ -158,9 +159,8 @@ def _storm(server, fleet, chance):
             break
         fleet.heal()
         done = status.ended / FILES if status else 0
-        if time.monotonic() > next_kill and kills < WORKER_KILLS and fleet.kill_one(chance):
+        if kills < WORKER_KILLS and done >= moments[kills] and fleet.kill_one(chance):
             kills += 1
-            next_kill = time.monotonic() + chance.uniform(0.2, 1.2)
         if redis_kills < REDIS_KILLS and done > 0.25 * (redis_kills + 1):
             server.kill()
             server.start()

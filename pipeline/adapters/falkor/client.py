@@ -13,7 +13,7 @@ import redis.exceptions
 from pipeline.errors import GraphMissing, GraphRejected, GraphUnavailable
 
 # Above the server's TIMEOUT_MAX, so that the server decides first what becomes of a query.
-_SOCKET_TIMEOUT_SECONDS = 60
+_SOCKET_TIMEOUT_SECONDS = 60.0
 _CONNECT_TIMEOUT_SECONDS = 5
 _HEALTH_CHECK_SECONDS = 20
 _DISK_WAIT_MILLISECONDS = 3_000
@@ -43,21 +43,23 @@ _ESCAPE = re.compile(r"\\(?:u00([01][0-9a-f])|.)")
 Rows = Sequence[Any]
 
 
-def connect(url: str, graph: str) -> "FalkorGraph":
+def connect(url: str, graph: str, *, timeout: float = _SOCKET_TIMEOUT_SECONDS) -> "FalkorGraph":
     """Make a client for one graph; nothing is sent before its first query.
 
     `url` is redis:// or falkor:// (rediss:// and falkors:// with TLS, whose options
     ssl_ca_certs, ssl_certfile, ssl_keyfile and ssl_cert_reqs may follow in the query part), or
-    unix:///path/to/socket. Raises `ValueError` with the reason for any other address.
+    unix:///path/to/socket. A server that does not answer for `timeout` seconds is unavailable.
+    Raises `ValueError` with the reason for any other address.
     """
-    return FalkorGraph(_parse_url(url), graph)
+    return FalkorGraph(_parse_url(url), graph, timeout)
 
 
 class FalkorGraph:
     """One named graph on one server. Raises only the pipeline's errors, and never tries again by itself."""
 
-    def __init__(self, address: dict[str, Any], name: str) -> None:
+    def __init__(self, address: dict[str, Any], name: str, timeout: float) -> None:
         self._address = address
+        self._timeout = timeout
         self.name = name
         self._made: Any = None
         self._making = Lock()
@@ -71,8 +73,8 @@ class FalkorGraph:
                 # The plain constructor waits for ever on a stalled server, and from_url gives up before
                 # the server does: so everything is set here.
                 self._made = falkordb.FalkorDB(
-                    socket_timeout=_SOCKET_TIMEOUT_SECONDS,
-                    socket_connect_timeout=_CONNECT_TIMEOUT_SECONDS,
+                    socket_timeout=self._timeout,
+                    socket_connect_timeout=min(_CONNECT_TIMEOUT_SECONDS, self._timeout),
                     socket_keepalive=True,
                     health_check_interval=_HEALTH_CHECK_SECONDS,
                     **self._address,

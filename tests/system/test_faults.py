@@ -1,0 +1,85 @@
+"""A corpus is ingested while faults strike, and the graph is the one of a quiet run."""
+
+import random
+import shutil
+import time
+
+import pytest
+from faults import FAULTS, Fault
+from plant import Plant, make_corpus
+
+GRAPH = "kb"
+SECONDS = 150
+IN_CHECK = ("all at once", "kills of workers", "deleted messages")
+"""The cut that everybody runs, a minute and a half; one pass of all (`make faults`) takes six, ten passes an hour."""
+SEEDS = range(1, 11)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("corpus")
+    make_corpus(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def quiet(corpus, tmp_path_factory, engine):
+    """What a run says that nothing disturbs: the graph's fingerprint and every file's outcome."""
+    with Plant(tmp_path_factory.mktemp("quiet"), engine) as plant:
+        injected, outcomes, fingerprint = ingest(plant, corpus, Fault("none"), random.Random(0))
+    assert injected == 0
+    assert {state for state, _ in outcomes.values()} == {"written", "skipped", "failed"}
+    return outcomes, fingerprint
+
+
+def cases():
+    for seed in SEEDS:
+        for name in FAULTS:
+            marks = [] if seed == SEEDS[0] and name in IN_CHECK else [pytest.mark.slow]
+            if FAULTS[name].plant.get("clocks") and not shutil.which("cc"):
+                marks.append(pytest.mark.skip(reason="a wrong clock is made with a C compiler (cc)"))
+            yield pytest.param(name, seed, marks=marks, id=f"seed{seed:02}-{name.replace(' ', '-')}")
+
+
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize(("name", "seed"), list(cases()))
+def test_the_graph_is_that_of_a_quiet_run(name, seed, corpus, quiet, tmp_path, engine, survived):
+    fault = FAULTS[name]
+    with Plant(tmp_path, engine, **fault.plant) as plant:
+        injected, outcomes, fingerprint = ingest(plant, corpus, fault, random.Random(f"{name} {seed}"))
+    assert injected == fault.times
+    assert outcomes == quiet[0]
+    assert fingerprint == quiet[1]
+    survived(name, injected + fault.lasting)
+
+
+def ingest(plant, corpus, fault, chance):
+    """Drive a run to its end under a fault; gives how often it struck, the outcomes, and the graph's fingerprint."""
+    run = plant.client.submit([corpus], corpus, graph=GRAPH)
+    injected = 0
+    strikes_at = time.monotonic() + chance.uniform(*fault.pauses)
+    deadline = time.monotonic() + SECONDS
+    while not ((status := plant.look(run)) and status.over):
+        assert time.monotonic() < deadline, f"{injected} faults injected; {status}\n{plant.tail()}"
+        plant.heal()
+        if injected < fault.times and time.monotonic() > strikes_at and fault.strike(plant, chance):
+            injected += 1
+            strikes_at = time.monotonic() + chance.uniform(*fault.pauses)
+        time.sleep(0.05)
+    assert status.error == "", plant.tail()
+    check_nothing_is_left(plant, run, deadline)
+    outcomes = {report.relative: (report.state, report.code) for report in plant.client.files(run)}
+    return injected, outcomes, plant.client.fingerprint(GRAPH)
+
+
+def check_nothing_is_left(plant, run, deadline):
+    """No lease, run or claim stays; the graph has no fault; questions are answered."""
+    verdict = plant.client.verify(GRAPH)
+    assert verdict.findings == (), plant.tail()
+    client = plant.redis.client
+    assert client.zcard("gm:active") == client.exists(f"gm:run:{run}:active", f"gm:run:{run}:clock") == 0
+    while uses := plant.leases(GRAPH):
+        assert time.monotonic() < deadline, uses
+        time.sleep(0.1)
+    plant.heal()
+    assert plant.client.retrieve("Who joined Larkspur Optics?", graph=GRAPH)["evidence"]
