@@ -13,6 +13,8 @@ from functools import lru_cache
 FILE_PREFIX = "file:"
 _ESCAPED = re.compile(r"\\(\\|x[0-9a-f]{2})")
 KEY_SEPARATOR = "\x1f"
+VERSION_SUFFIX = f"{KEY_SEPARATOR}next"
+"""Ends the id of what belongs to a document's next version only."""
 """Stands between the parts of a relation's key."""
 _REMEMBERED_NAMES = 50_000
 """A corpus names the same things again and again, and each is looked at several times."""
@@ -56,6 +58,16 @@ def unescape_path(text: str) -> bytes:
 def file_document_id(relative_path: str) -> str:
     """Name the document of a file by its (escaped) path relative to the files root."""
     return FILE_PREFIX + relative_path
+
+
+def next_version(document_id: str) -> str:
+    """Name the node under which a document's next version waits; no document has such an id."""
+    return document_id + VERSION_SUFFIX
+
+
+def past_version(document_id: str) -> str:
+    """Name the node of a document that has been replaced or removed, until its passages are gone."""
+    return f"{document_id}{KEY_SEPARATOR}past"
 
 
 def content_hash(text: str) -> str:

@@ -153,14 +153,16 @@ def extracted_ids(documents: Iterable[Document]) -> set[str]:
     return {identity for identity in found if is_storable(identity)}
 
 
-def make_rows(documents: Sequence[Document], merged: Mapping[str, str]) -> GraphRows:
+def make_rows(documents: Sequence[Document], merged: Mapping[str, str], suffix: str = "") -> GraphRows:
     """Make the rows of documents; `merged` maps extracted ids to the entities they now belong to.
+
+    `suffix` ends the chunks' ids, where passages of the same text are stored already.
 
     Mentions without a storable name, relations of an entity with itself and relations between
     entities that their chunk does not mention say nothing that could be stored, and are left out;
     `pipeline.extract.ground` has counted them.
     """
-    rows = _RowBuilder(merged)
+    rows = _RowBuilder(merged, suffix)
     expected = {document.id: rows.add(document) for document in documents}
     entities = list(rows.entity_rows())
     return GraphRows(
@@ -176,8 +178,9 @@ def make_rows(documents: Sequence[Document], merged: Mapping[str, str]) -> Graph
 class _RowBuilder:
     """Collects the mentions and supports of documents by the entity and relation they belong to."""
 
-    def __init__(self, merged: Mapping[str, str]) -> None:
+    def __init__(self, merged: Mapping[str, str], suffix: str) -> None:
         self._merged = merged
+        self._suffix = suffix
         self.chunks: list[ChunkRow] = []
         self.neighbours: list[tuple[str, str]] = []
         self._labels: dict[str, str] = {}
@@ -191,7 +194,7 @@ class _RowBuilder:
         added: set[str] = set()
         mentions = supports = 0
         for chunk, extraction in zip(document.chunks, document.extractions, strict=True):
-            chunk_id = ids.chunk_id(document.id, chunk.text, chunk.occurrence)
+            chunk_id = ids.chunk_id(document.id, chunk.text, chunk.occurrence) + self._suffix
             if chunk_id in added:
                 continue
             added.add(chunk_id)

@@ -4,6 +4,7 @@ from pipeline.adapters.falkor.client import FalkorGraph, connect
 from pipeline.adapters.falkor.curate import FalkorCurator
 from pipeline.adapters.falkor.inspector import FalkorInspector
 from pipeline.adapters.falkor.read import FalkorReader
+from pipeline.adapters.falkor.revise import FalkorReviser
 from pipeline.adapters.falkor.schema import build_search_indexes, index_states, prepare_schema
 from pipeline.adapters.falkor.write import FalkorWriter
 
@@ -12,6 +13,7 @@ __all__ = [
     "FalkorGraph",
     "FalkorInspector",
     "FalkorReader",
+    "FalkorReviser",
     "FalkorWriter",
     "build_search_indexes",
     "connect",

@@ -1,6 +1,8 @@
 """Removes what an unfinished write left of a document, so that another version never mixes with it."""
 
 import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import batched
 
 from pipeline.adapters.falkor.client import FalkorGraph
@@ -10,7 +12,8 @@ from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.ids import relation_key
 
 _PAGE = 500
-_CHUNKS = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) RETURN c.id"
+# What another version of the document holds as well stays.
+_CHUNKS = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) WHERE indegree(c, 'PART_OF') = 1 RETURN c.id"
 _MENTIONED = "UNWIND $rows AS id MATCH (c:Chunk {id: id}) MATCH (c)<-[:MENTIONED_IN]-(e) RETURN DISTINCT e.id"
 _SUPPORTED = """
 UNWIND $rows AS id MATCH (c:Chunk {id: id}) MATCH (c)<-[s:__SUPPORT__]-(a) RETURN DISTINCT a.id, s.rel_type, s.tgt
@@ -21,17 +24,39 @@ UNWIND $rows AS id MATCH (c:Chunk {id: id}) OPTIONAL MATCH (p:__Pending__ {id: i
 _DELETE_DOCUMENT = "MATCH (d:Document {id: $id}) DELETE d RETURN count(*)"
 
 
-def discard_document(graph: FalkorGraph, identity: str, epoch: int) -> None:
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """What chunks mention and state: entities, and relations by their keys."""
+
+    chunks: int
+    entities: frozenset[str] = frozenset()
+    relations: frozenset[str] = frozenset()
+
+    def marks(self) -> list[tuple[str, str]]:
+        """Give all of it for `mark_pending`."""
+        return [*(("entity", one) for one in self.entities), *(("relation", one) for one in self.relations)]
+
+
+def discard_document(graph: FalkorGraph, identity: str, epoch: int) -> Touched:
     """Remove a document and its chunks with their mentions and supports; repeating it ends what was begun.
 
     Entities and relations that lose something are pending before they do, so that finalize derives
     them anew, and deletes those that nothing mentions or states any more.
     """
     settle_labels(graph)
+    gone = Touched(0)
     chunks = [chunk for (chunk,) in graph.ro_query(_CHUNKS, id=identity)]
     for page in batched(chunks, _PAGE):
-        touched = [("entity", entity) for (entity,) in graph.ro_query(_MENTIONED, page)]
-        touched += [("relation", relation_key(*ends)) for ends in graph.ro_query(_SUPPORTED, page)]
-        mark_pending(graph, touched, secrets.token_hex(8), epoch)
+        touched = read_touched(graph, page)
+        mark_pending(graph, touched.marks(), secrets.token_hex(8), epoch)
+        gone = Touched(gone.chunks + len(page), gone.entities | touched.entities, gone.relations | touched.relations)
         run_fenced(graph, _DELETE_CHUNKS, epoch, page)
     run_fenced(graph, _DELETE_DOCUMENT, epoch, id=identity)
+    return gone
+
+
+def read_touched(graph: FalkorGraph, chunks: Sequence[str]) -> Touched:
+    """Read what a page of chunks mentions and states."""
+    entities = frozenset(entity for (entity,) in graph.ro_query(_MENTIONED, chunks))
+    relations = frozenset(relation_key(*ends) for ends in graph.ro_query(_SUPPORTED, chunks))
+    return Touched(len(chunks), entities, relations)

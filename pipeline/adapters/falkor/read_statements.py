@@ -5,10 +5,12 @@ A document without `content_hash` is not completely written: what only it says i
 """
 
 _SIMILARITY = "coalesce(1 - vec.cosineDistance({element}.embedding, vecf32($vector)), 0.0)"
-_WRITTEN = "MATCH (d:Document)-[:PART_OF]->(c) WHERE d.content_hash <> ''"
+_WRITTEN = "MATCH (d:Document)-[part:PART_OF]->(c) WHERE d.content_hash <> ''"
 # `spans` is JSON, `[[start, end], …]` in order; where there is none this is null, and so not true.
 _OPENS = "toInteger(split(substring(m.spans, 2), ',')[0]) < $opening"
-_PLACE = "d.path, c.page_first, c.start_char, c.end_char, c.heading_path"
+# Where two versions of a document share a passage, each tells on its edge where it stands.
+_PLACE = """d.path, coalesce(part.page_first, c.page_first), coalesce(part.start_char, c.start_char),
+       coalesce(part.end_char, c.end_char), coalesce(part.heading_path, c.heading_path)"""
 
 RECORD = """
 MATCH (g:__GraphRAGConfig__ {id: 'default'}) WHERE g.embedding_model <> ''
@@ -89,7 +91,7 @@ MATCH (e:__Entity__ {{id: id}})
 CALL {{
     WITH e MATCH (e)-[m:MENTIONED_IN]->(c:Chunk)
     {_WRITTEN}
-    RETURN m, c, d ORDER BY coalesce(m.description = e.description, false) DESC, c.id LIMIT 1
+    RETURN m, c, d, part ORDER BY coalesce(m.description = e.description, false) DESC, c.id LIMIT 1
 }}
 RETURN e.id, e.name, coalesce(e.type, ''), coalesce(e.description, ''), {_SIMILARITY.format(element="e")},
        m.spans, {_PLACE}

@@ -9,6 +9,8 @@ from pipeline.ids import fingerprint
 from pipeline.models import Document
 from pipeline.write import ChunkRow, EntityRow, MentionRow, RelationRow, SupportRow
 
+CLEARING = "clearing"
+"""Stands in `writing` of a document whose past version is not all gone."""
 STATE = """
 UNWIND $rows AS id MATCH (d:Document {id: id})
 RETURN id, d.content_hash, d.source_hash, d.fingerprint, d.run_id, d.writing
@@ -26,6 +28,19 @@ MERGE (c:Chunk {id: r[1]})
 ON CREATE SET c.document_id = r[0], c.text = r[2], c.index = r[3], c.start_char = r[4], c.end_char = r[5],
               c.page_first = r[6], c.page_last = r[7], c.heading_path = r[8]
 MERGE (d)-[x:PART_OF]->(c) ON CREATE SET x.index = r[3]
+MERGE (p:__Pending__ {id: r[1]}) ON CREATE SET p.kind = 'chunk', p.mark = $mark ON MATCH SET p.mark = $mark
+RETURN count(*)
+"""
+# Of a version that waits beside the stored one: passages of both tell their place on the edge meanwhile.
+NEXT_CHUNKS = """
+UNWIND $rows AS r
+MATCH (d:Document {id: $node})
+MERGE (c:Chunk {id: r[1]})
+ON CREATE SET c.document_id = r[0], c.text = r[2], c.index = r[3], c.start_char = r[4], c.end_char = r[5],
+              c.page_first = r[6], c.page_last = r[7], c.heading_path = r[8]
+MERGE (d)-[x:PART_OF]->(c)
+ON CREATE SET x.index = r[3], x.start_char = r[4], x.end_char = r[5], x.page_first = r[6], x.page_last = r[7],
+              x.heading_path = r[8]
 MERGE (p:__Pending__ {id: r[1]}) ON CREATE SET p.kind = 'chunk', p.mark = $mark ON MATCH SET p.mark = $mark
 RETURN count(*)
 """
@@ -96,9 +111,9 @@ def version_of(document: Document) -> str:
     return fingerprint((document.content_hash, document.fingerprint))
 
 
-def document_row(document: Document) -> list[Any]:
-    """For `DOCUMENTS`."""
-    return [document.id, document.path, document.media_type, document.page_count, version_of(document)]
+def document_row(document: Document, node: str = "") -> list[Any]:
+    """For `DOCUMENTS`; `node` is the id of the node where that is not the document's."""
+    return [node or document.id, document.path, document.media_type, document.page_count, version_of(document)]
 
 
 def chunk_row(row: ChunkRow) -> list[Any]:

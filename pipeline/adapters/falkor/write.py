@@ -49,8 +49,15 @@ class FalkorWriter:
         """See `GraphWriter.stored`; raises `GraphMissing` where there is no graph."""
         found = self._graph.ro_query(statements.STATE, list(dict.fromkeys(ids)))
         return {
-            identity: StoredDocument(identity, content_hash, source_hash or "", fingerprint or "", run_id or "")
-            for identity, content_hash, source_hash, fingerprint, run_id, _ in found
+            identity: StoredDocument(
+                identity,
+                content_hash,
+                source_hash or "",
+                fingerprint or "",
+                run_id or "",
+                writing == statements.CLEARING,
+            )
+            for identity, content_hash, source_hash, fingerprint, run_id, writing in found
             if content_hash
         }
 
@@ -94,14 +101,11 @@ class FalkorWriter:
         self._make_room(documents, epoch)
         merged = resolve_merged(self._graph, extracted_ids(documents.values()))
         rows = make_rows(list(documents.values()), merged)
-        for cypher, items, parameters in _steps(documents.values(), rows):
-            for page in fill_pages(items):
-                progress()
-                self._send(cypher, page, epoch, parameters)
+        send_rows(self._graph, documents.values(), rows, epoch, progress)
         progress()
-        self._check(rows.expected)
+        check_counts(self._graph, rows.expected)
         for page in fill_pages(map(statements.stamp_row, documents.values())):
-            self._send(statements.STAMP, page, epoch, {})
+            _send(self._graph, statements.STAMP, page, epoch, {})
 
     def _make_room(self, documents: Mapping[str, Document], epoch: int) -> None:
         """Refuse what is stored in another version, and remove what an unfinished write of one left behind."""
@@ -118,28 +122,55 @@ class FalkorWriter:
         for identity in leftovers:
             discard_document(self._graph, identity, epoch)
 
-    def _send(self, cypher: str, page: Rows, epoch: int, parameters: Mapping[str, Any]) -> None:
-        if run_fenced(self._graph, cypher, epoch, page, **parameters) == 0:
-            raise WriteIncomplete(f"{len(page)} rows found nothing to hold on to in graph {self._graph.name!r}")
 
-    def _check(self, expected: Mapping[str, StoredCounts]) -> None:
-        """Count what is stored: the engine's own counts after a relationship MERGE are not reliable."""
-        found = {
-            identity: StoredCounts(int(chunks), int(mentions), int(supports))
-            for identity, chunks, mentions, supports in self._graph.ro_query(statements.COUNTS, list(expected))
-        }
-        for identity, wanted in expected.items():
-            stored = found.get(identity, StoredCounts())
-            if not stored.covers(wanted):
-                raise WriteIncomplete(f"document {identity!r}: sent {wanted}, stored {stored}")
+def send_rows(
+    graph: FalkorGraph,
+    documents: Collection[Document],
+    rows: GraphRows,
+    epoch: int,
+    progress: Progress,
+    *,
+    node: str = "",
+) -> None:
+    """Send all rows of documents; `node` stands for the one document whose next version they are."""
+    for cypher, items, parameters in _steps(documents, rows, node):
+        for page in fill_pages(items):
+            progress()
+            _send(graph, cypher, page, epoch, parameters)
 
 
-def _steps(documents: Collection[Document], rows: GraphRows) -> Iterator[tuple[str, Iterable[Any], Mapping[str, Any]]]:
+def check_counts(graph: FalkorGraph, expected: Mapping[str, StoredCounts]) -> None:
+    """Count what is stored: the engine's own counts after a relationship MERGE are not reliable.
+
+    Raises `WriteIncomplete` where something is missing.
+    """
+    found = {
+        identity: StoredCounts(int(chunks), int(mentions), int(supports))
+        for identity, chunks, mentions, supports in graph.ro_query(statements.COUNTS, list(expected))
+    }
+    for identity, wanted in expected.items():
+        stored = found.get(identity, StoredCounts())
+        if not stored.covers(wanted):
+            raise WriteIncomplete(f"document {identity!r}: sent {wanted}, stored {stored}")
+
+
+def _send(graph: FalkorGraph, cypher: str, page: Rows, epoch: int, parameters: Mapping[str, Any]) -> None:
+    if run_fenced(graph, cypher, epoch, page, **parameters) == 0:
+        raise WriteIncomplete(f"{len(page)} rows found nothing to hold on to in graph {graph.name!r}")
+
+
+def _steps(
+    documents: Collection[Document], rows: GraphRows, node: str
+) -> Iterator[tuple[str, Iterable[Any], Mapping[str, Any]]]:
     """Give statements, their rows and parameters in order: what is pointed at before what points."""
     # Tells a later finalize that what it has read is not all any more.
     mark = {"mark": secrets.token_hex(8)}
-    yield statements.DOCUMENTS, map(statements.document_row, documents), {}
-    yield statements.CHUNKS, map(statements.chunk_row, rows.chunks), mark
+    yield statements.DOCUMENTS, (statements.document_row(document, node) for document in documents), {}
+    chunks = map(statements.chunk_row, rows.chunks)
+    if node:
+        yield statements.NEXT_CHUNKS, chunks, {"node": node, **mark}
+    else:
+        yield statements.CHUNKS, chunks, mark
     yield statements.NEIGHBOURS, map(list, rows.neighbours), {}
     for entities in (rows.entities, rows.more_mentions):
         for label in dict.fromkeys(row.label for row in entities):

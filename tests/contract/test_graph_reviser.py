@@ -1,0 +1,271 @@
+"""What every reviser promises: readers see the old document or the new one, whatever stops half-way."""
+
+from collections.abc import Callable
+
+import pytest
+
+from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorReader, FalkorReviser, FalkorWriter
+from pipeline.errors import LeaseLost, WriteIncomplete
+from pipeline.models import Document, Removed
+from pipeline.ontology import DEFAULT_ONTOLOGY
+
+Make = Callable[..., Document]
+
+ADA, ACME, BELL = ("Ada", "Person"), ("Acme", "Organization"), ("Bell", "Organization")
+FOUNDED = ("Ada founded Acme.", [ADA, ACME], [("Ada", "FOUNDED", "Acme")])
+LEFT = ("Ada left Acme for Bell.", [ADA, ACME, BELL], [("Ada", "JOINED", "Bell")])
+QUIET = ("Nothing is said here.", [], [])
+
+
+def proceed() -> None:
+    """Stands for leases that hold."""
+
+
+@pytest.fixture
+def writer(graph: FalkorGraph) -> FalkorWriter:
+    writer = FalkorWriter(graph)
+    writer.prepare(DEFAULT_ONTOLOGY)
+    return writer
+
+
+@pytest.fixture
+def reviser(graph: FalkorGraph, writer: FalkorWriter) -> FalkorReviser:
+    return FalkorReviser(graph)
+
+
+def update(reviser: FalkorReviser, document: Document) -> Removed:
+    reviser.stage(document, 1, proceed)
+    reviser.swap(document, 1)
+    return reviser.clear(document.id, 1, proceed)
+
+
+def derive(graph: FalkorGraph) -> None:
+    """Do finalize's part, so that two graphs can be compared."""
+    curator = FalkorCurator(graph)
+    kinds = {kind: curator.pending(kind, -1, 1000) for kind in ("entity", "relation", "chunk")}
+    curator.derive_entities([one.id for one in kinds["entity"]], 1)
+    curator.derive_relations([one.id for one in kinds["relation"]], 1)
+    for things in kinds.values():
+        curator.clear_pending(things, 1)
+
+
+@pytest.fixture
+def expected(graph_server, dump_graph) -> Callable[..., list[str]]:
+    """What a graph says that never held anything else."""
+
+    def build(*documents: Document) -> list[str]:
+        from pipeline.adapters.falkor import connect
+
+        fresh = connect(graph_server.url, f"fresh-{id(documents)}")
+        try:
+            writer = FalkorWriter(fresh)
+            writer.prepare(DEFAULT_ONTOLOGY)
+            writer.write(list(documents), 1, proceed)
+            derive(fresh)
+            return dump_graph(fresh)
+        finally:
+            fresh._execute("GRAPH.DELETE", fresh.name)
+            fresh.close()
+
+    return build
+
+
+def visible(graph: FalkorGraph) -> set[str]:
+    """List the passages that a reader sees."""
+    rows = graph.ro_query("MATCH (d:Document)-[:PART_OF]->(c) WHERE d.content_hash <> '' RETURN c.text")
+    return {text for (text,) in rows}
+
+
+VERSIONS = {
+    "one passage more in front": ([FOUNDED], [QUIET, FOUNDED]),
+    "one passage less": ([FOUNDED, LEFT, QUIET], [FOUNDED, QUIET]),
+    "all new": ([FOUNDED], [LEFT]),
+    "another order": ([FOUNDED, LEFT, QUIET], [QUIET, LEFT, FOUNDED]),
+    "the same passage twice": ([FOUNDED], [FOUNDED, FOUNDED]),
+    "nothing said any more": ([FOUNDED, LEFT], [QUIET]),
+}
+
+
+@pytest.mark.parametrize("name", VERSIONS)
+def test_an_updated_document_is_as_one_that_was_always_so(
+    name, graph, writer, reviser, make_document, dump_graph, expected
+) -> None:
+    before, after = VERSIONS[name]
+    other = make_document("b", FOUNDED)
+    writer.write([make_document("a", *before), other], 1, proceed)
+    update(reviser, make_document("a", *after))
+    derive(graph)
+    assert dump_graph(graph) == expected(other, make_document("a", *after))
+
+
+def test_other_settings_replace_what_the_same_passages_say(
+    graph, writer, reviser, make_document, dump_graph, expected
+) -> None:
+    writer.write([make_document("a", FOUNDED, QUIET)], 1, proceed)
+    graph.query("MATCH (c:Chunk) SET c.embedded_hash = 'h', c.embedding = vecf32([1, 2])")
+    said = ("Ada founded Acme.", [ADA], [])
+    again = make_document("a", said, QUIET, fingerprint="f2")
+    reviser.stage(again, 1, proceed)
+    assert graph.ro_query("MATCH (e:__Entity__ {id: 'acme__organization'}) RETURN count(e)") == [[1]]
+    reviser.swap(again, 1)
+    reviser.clear(again.id, 1, proceed)
+    derive(graph)
+    vectors = graph.query(
+        "MATCH (c:Chunk) WHERE c.embedded_hash = 'h' SET c.embedded_hash = NULL, c.embedding = NULL RETURN count(c)"
+    )
+    assert vectors == [[2]], "vectors of equal texts are kept"
+    assert dump_graph(graph) == expected(again)
+
+
+def test_a_reader_sees_the_old_version_until_the_swap_and_the_new_one_from_then_on(
+    graph, writer, reviser, make_document
+) -> None:
+    writer.write([make_document("a", FOUNDED, QUIET)], 1, proceed)
+    new = make_document("a", QUIET, LEFT)
+    old_texts, new_texts = {FOUNDED[0], QUIET[0]}, {QUIET[0], LEFT[0]}
+    seen = []
+    reviser.stage(new, 1, lambda: seen.append(visible(graph)))
+    assert all(one == old_texts for one in [*seen, visible(graph)])
+    assert [e.start for e in passages(graph, QUIET[0])] == [len(FOUNDED[0]) + 1]
+    reviser.swap(new, 1)
+    assert visible(graph) == new_texts
+    assert [e.start for e in passages(graph, QUIET[0])] == [0], "a kept passage tells its new place at once"
+    reviser.clear(new.id, 1, lambda: seen.append(visible(graph)))
+    assert visible(graph) == new_texts
+
+
+def passages(graph: FalkorGraph, text: str):
+    reader = FalkorReader(graph)
+    (identity,) = [one for (one,) in graph.ro_query("MATCH (c:Chunk {text: $text}) RETURN DISTINCT c.id", text=text)]
+    return reader.passages([identity], [0.0] * 2)
+
+
+class Stop(Exception):
+    """A crash."""
+
+
+@pytest.mark.parametrize("step", range(40))
+def test_a_crash_at_any_query_leaves_one_version_and_the_next_attempt_ends_it(
+    step, graph, writer, reviser, make_document, dump_graph, expected, monkeypatch
+) -> None:
+    old, other = make_document("a", FOUNDED, LEFT, QUIET), make_document("b", FOUNDED)
+    new = make_document("a", QUIET, FOUNDED, ("Cleo sold Bell.", [("Cleo", "Person"), BELL], []), fingerprint="f2")
+    writer.write([old, other], 1, proceed)
+    queries = 0
+    original = type(graph).query
+
+    def crash(self, *args, **parameters):
+        nonlocal queries
+        queries += 1
+        if queries > step:
+            raise Stop
+        return original(self, *args, **parameters)
+
+    monkeypatch.setattr(type(graph), "query", crash)
+    try:
+        update(reviser, new)
+    except Stop:
+        monkeypatch.undo()
+        assert visible(graph) in (
+            {text for text, _, _ in (FOUNDED, LEFT, QUIET)},
+            {QUIET[0], FOUNDED[0], "Cleo sold Bell."},
+        )
+        update(reviser, new) if not swapped(graph, new) else reviser.clear(new.id, 1, proceed)
+    monkeypatch.undo()
+    derive(graph)
+    assert dump_graph(graph) == expected(other, new)
+
+
+def swapped(graph: FalkorGraph, document: Document) -> bool:
+    stored = FalkorWriter(graph).stored([document.id])
+    return document.id in stored and stored[document.id].fingerprint == document.fingerprint
+
+
+def test_a_third_version_takes_the_place_of_a_staged_one(
+    graph, writer, reviser, make_document, dump_graph, expected
+) -> None:
+    writer.write([make_document("a", FOUNDED)], 1, proceed)
+    reviser.stage(make_document("a", LEFT, QUIET), 1, proceed)
+    third = make_document("a", QUIET, FOUNDED)
+    update(reviser, third)
+    derive(graph)
+    assert dump_graph(graph) == expected(third)
+
+
+def test_a_version_that_is_not_staged_is_not_swapped_in(writer, reviser, make_document) -> None:
+    writer.write([make_document("a", FOUNDED)], 1, proceed)
+    with pytest.raises(WriteIncomplete):
+        reviser.swap(make_document("a", LEFT), 1)
+    reviser.stage(make_document("a", QUIET), 1, proceed)
+    with pytest.raises(WriteIncomplete):
+        reviser.swap(make_document("a", LEFT), 1)
+
+
+def test_each_step_is_behind_the_fence(graph, writer, reviser, make_document, dump_graph) -> None:
+    writer.write([make_document("a", FOUNDED)], 1, proceed)
+    new = make_document("a", LEFT)
+    reviser.stage(new, 1, proceed)
+    writer.raise_fence(5, exclusive=True)
+    before = dump_graph(graph)
+    for late in (
+        lambda: reviser.stage(new, 1, proceed), lambda: reviser.swap(new, 1), lambda: reviser.retire(new.id, 1),
+    ):  # fmt: skip
+        with pytest.raises(LeaseLost):
+            late()
+    assert dump_graph(graph) == before
+
+
+def test_a_retired_document_is_gone_with_what_it_alone_said(
+    graph, writer, reviser, make_document, dump_graph, expected
+) -> None:
+    stays = make_document("b", FOUNDED)
+    writer.write([make_document("a", FOUNDED, LEFT), stays], 1, proceed)
+    assert reviser.retire("file:a", 1)
+    assert visible(graph) == {FOUNDED[0]}
+    removed = reviser.clear("file:a", 1, proceed)
+    assert (removed.chunks, removed.entities_touched, removed.relations_touched) == (2, 3, 2)
+    derive(graph)
+    assert dump_graph(graph) == expected(stays)
+    assert not reviser.retire("file:a", 1)
+    assert reviser.clear("file:a", 1, proceed) == Removed()
+
+
+def test_the_same_content_at_two_paths_stays_cited_when_one_goes(graph, writer, reviser, make_document) -> None:
+    writer.write([make_document("a", FOUNDED), make_document("b", FOUNDED)], 1, proceed)
+    reviser.retire("file:a", 1)
+    reviser.clear("file:a", 1, proceed)
+    rows = graph.ro_query("MATCH ()-[x:RELATES]->() RETURN size(x.source_chunk_ids)")
+    assert rows == [[1]]
+    assert graph.ro_query("MATCH (d:Document)-[:PART_OF]->(c) RETURN d.id, c.text") == [["file:b", FOUNDED[0]]]
+
+
+def test_what_a_merged_away_name_said_goes_with_its_document(graph, writer, reviser, make_document) -> None:
+    short = ("ACME Ltd hired Ada.", [("ACME Ltd", "Organization"), ADA], [("ACME Ltd", "HIRED", "Ada")])
+    writer.write([make_document("a", short), make_document("b", FOUNDED)], 1, proceed)
+    assert FalkorCurator(graph).merge("acme__organization", "acme ltd__organization", 1)
+    update(reviser, make_document("a", short, QUIET))
+    assert graph.ro_query("MATCH (e:__Entity__) RETURN e.id ORDER BY e.id") == [["acme__organization"], ["ada__person"]]
+    reviser.retire("file:a", 1)
+    reviser.clear("file:a", 1, proceed)
+    mentions = graph.ro_query("MATCH (e {id: 'acme__organization'})-[m:MENTIONED_IN]->() RETURN m.as_id")
+    assert mentions == [["acme__organization"]]
+    assert graph.ro_query("MATCH ()-[x:RELATES]->() RETURN x.rel_type") == [["FOUNDED"]]
+
+
+def test_a_renamed_document_is_as_one_that_always_had_its_name(
+    graph, writer, reviser, make_document, dump_graph, expected
+) -> None:
+    other = make_document("b", FOUNDED)
+    writer.write([make_document("a", FOUNDED, LEFT, FOUNDED), other], 1, proceed)
+    to = make_document("c", FOUNDED, LEFT, FOUNDED)
+    assert reviser.rename("file:a", to, 1)
+    derive(graph)
+    assert dump_graph(graph) == expected(other, to)
+    assert not reviser.rename("file:a", to, 1)
+
+
+def test_vectors_move_with_a_renamed_document(graph, writer, reviser, make_document) -> None:
+    writer.write([make_document("a", FOUNDED)], 1, proceed)
+    graph.query("MATCH (c:Chunk) SET c.embedded_hash = 'h', c.embedding = vecf32([1, 2])")
+    reviser.rename("file:a", make_document("c", FOUNDED), 1)
+    assert graph.ro_query("MATCH (c:Chunk) RETURN c.document_id, c.embedded_hash") == [["file:c", "h"]]
