@@ -4,6 +4,7 @@ from dataclasses import asdict
 from typing import Any
 
 from celery import chain, chord
+from celery.result import ResultSet
 
 from scheduler.finalize import MAX_SHARDS, Shard
 from scheduler.records import Batch
@@ -48,5 +49,6 @@ def _let_go(result: Any) -> None:
     while result is not None:
         for part in getattr(result, "results", ()):
             part.backend = None
-        result.backend = None
+        if not isinstance(result, ResultSet):  # a group has no backend but that of its parts
+            result.backend = None
         result = result.parent

@@ -3,10 +3,14 @@
 import random
 import shutil
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from faults import FAULTS, Fault
 from plant import Plant, make_corpus
+
+from scheduler.finalize import PHASES
+from scheduler.states import RunState
 
 GRAPH = "kb"
 SECONDS = 150
@@ -57,19 +61,28 @@ def ingest(plant, corpus, fault, chance):
     """Drive a run to its end under a fault; gives how often it struck, the outcomes, and the graph's fingerprint."""
     run = plant.client.submit([corpus], corpus, graph=GRAPH)
     injected = 0
-    strikes_at = time.monotonic() + chance.uniform(*fault.pauses)
+    # By how far the run has come, so that it does not end before all of them; the last fifth is the finalize.
+    moments = sorted(chance.uniform(0, fault.last) for _ in range(fault.times))
     deadline = time.monotonic() + SECONDS
     while not ((status := plant.look(run)) and status.over):
         assert time.monotonic() < deadline, f"{injected} faults injected; {status}\n{plant.tail()}"
         plant.heal()
-        if injected < fault.times and time.monotonic() > strikes_at and fault.strike(plant, chance):
+        due = injected < fault.times and status and progress(plant, status) >= moments[injected]
+        if due and fault.strike(plant, chance):
             injected += 1
-            strikes_at = time.monotonic() + chance.uniform(*fault.pauses)
         time.sleep(0.05)
     assert status.error == "", plant.tail()
     check_nothing_is_left(plant, run, deadline)
     outcomes = {report.relative: (report.state, report.code) for report in plant.client.files(run)}
     return injected, outcomes, plant.client.fingerprint(GRAPH)
+
+
+def progress(plant, status):
+    """Tell how far a run has come, from 0 to 1."""
+    if status.state is not RunState.FINALIZING:
+        return 0.8 * status.ended / max(1, status.total)
+    phase = plant.phase(GRAPH)
+    return 0.8 + 0.2 * (PHASES.index(phase) if phase else 0) / len(PHASES)
 
 
 def check_nothing_is_left(plant, run, deadline):
@@ -81,5 +94,10 @@ def check_nothing_is_left(plant, run, deadline):
     while uses := plant.leases(GRAPH):
         assert time.monotonic() < deadline, uses
         time.sleep(0.1)
-    plant.heal()
-    assert plant.client.retrieve("Who joined Larkspur Optics?", graph=GRAPH)["evidence"]
+    with ThreadPoolExecutor(max_workers=1) as asking:
+        answer = asking.submit(plant.client.retrieve, "Who joined Larkspur Optics?", graph=GRAPH)
+        while not answer.done():
+            # The last fault may have been a deploy of the query worker.
+            plant.heal()
+            time.sleep(0.1)
+    assert answer.result()["evidence"]

@@ -15,13 +15,14 @@ QUEUES = ("load", "extract", "write", "finalize")
 
 @dataclass(frozen=True)
 class Fault:
-    """How often something strikes, how long it pauses in between, and what the plant is made like."""
+    """How often something strikes, and what the plant is made like."""
 
     name: str
     strike: Callable | None = None
     times: int = 0
-    pauses: tuple[float, float] = (0.3, 1.2)
     plant: dict = field(default_factory=dict)
+    last: float = 0.9
+    """The last moment at which it strikes, as a share of the run's way."""
     lasting: int = 0
     """Faults that are there all the time, rather than struck."""
 
@@ -128,19 +129,19 @@ FAULTS = {
     fault.name: fault
     for fault in (
         Fault("kills of workers", kill_worker, times=10),
-        Fault("kills of Redis", restart_redis, times=4, pauses=(0.8, 2.0)),
-        Fault("kills of the graph's server", restart_graph, times=4, pauses=(0.8, 2.0)),
+        Fault("kills of Redis", restart_redis, times=4),
+        Fault("kills of the graph's server", restart_graph, times=4),
         Fault("every message twice", plant={"faults": "twice"}, lasting=1),
         Fault("visibility timeout shorter than a task", plant={"faults": "visibility"}, lasting=1),
         Fault("two schedulers", plant={"roles": ("ingest", "finalize", "query", *("control", "beat") * 2)}, lasting=1),
         Fault("dropped connections", drop_connections, times=8, plant={"proxied": True}),
-        Fault("half-open connections", silence_connections, times=3, pauses=(1, 2), plant={"proxied": True}),
-        Fault("full memory", fill_memory, times=2, pauses=(1, 2)),
-        Fault("soft deploys", deploy, times=6, pauses=(0.5, 1.5)),
-        Fault("warm deploys", deploy, times=6, pauses=(0.5, 1.5), plant=WARM),
-        Fault("stalled servers", stall_server, times=2, pauses=(1, 2)),
-        Fault("frozen workers", freeze_worker, times=2, pauses=(0.2, 0.5)),
-        Fault("deleted messages", delete_message, times=5, pauses=(0.1, 0.6)),
+        Fault("half-open connections", silence_connections, times=3, plant={"proxied": True}),
+        Fault("full memory", fill_memory, times=2),
+        Fault("soft deploys", deploy, times=6),
+        Fault("warm deploys", deploy, times=6, plant=WARM),
+        Fault("stalled servers", stall_server, times=2),
+        Fault("frozen workers", freeze_worker, times=2),
+        Fault("deleted messages", delete_message, times=5, last=0.4),
         Fault("wrong clocks", plant={"clocks": {0: 3600, 2: -3600, 4: 86_400}}, lasting=3),
         Fault(
             "all at once",

@@ -220,6 +220,13 @@ class Plant:
         except TransientError:
             return None
 
+    def phase(self, graph):
+        """Tell in which phase a graph's finalize is; '' where nobody can tell."""
+        try:
+            return self.client.finalize_status(graph).phase
+        except TransientError:
+            return ""
+
     def tail(self):
         """Give the end of the workers' log."""
         return (self.folder / "workers.log").read_text("utf-8", "replace")[-6000:]
