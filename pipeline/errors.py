@@ -11,6 +11,7 @@
     │   └── WriteIncomplete       what is stored is less than what was sent
     └── PermanentError            trying again with the same input gives the same answer
         ├── LoadError             the file cannot be read as text; `code` says why
+        ├── TableInvalid          a table's rows, columns or keys are not what was asked for
         ├── GraphMissing          the graph was never prepared, or has been deleted
         ├── GraphRejected         the graph server refused the query itself
         ├── OntologyError         an ontology file contradicts itself
@@ -147,6 +148,10 @@ class LoadError(PermanentError):
     def __str__(self) -> str:
         """The message alone: the code travels beside it."""
         return self.message
+
+
+class TableInvalid(PermanentError):
+    """A table's rows, columns or keys are not what was asked for; the message names the line and the fix."""
 
 
 class GraphMissing(PermanentError):

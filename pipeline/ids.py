@@ -11,11 +11,12 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 FILE_PREFIX = "file:"
+_KEYED_PREFIX = "KEY:"
 _ESCAPED = re.compile(r"\\(\\|x[0-9a-f]{2})")
 KEY_SEPARATOR = "\x1f"
+"""Stands between the parts of a relation's key."""
 VERSION_SUFFIX = f"{KEY_SEPARATOR}next"
 """Ends the id of what belongs to a document's next version only."""
-"""Stands between the parts of a relation's key."""
 _REMEMBERED_NAMES = 50_000
 """A corpus names the same things again and again, and each is looked at several times."""
 
@@ -70,6 +71,11 @@ def past_version(document_id: str) -> str:
     return f"{document_id}{KEY_SEPARATOR}past"
 
 
+def document_of(node_id: str) -> str:
+    """Name the document that a node stands for: itself, or the one whose next or past version it is."""
+    return node_id.partition(KEY_SEPARATOR)[0]
+
+
 def content_hash(text: str) -> str:
     """Hash a document's text: SHA-256 hex, the GraphRAG SDK's `content_hash`."""
     return hashlib.sha256(text.encode("utf-8")).hexdigest()
@@ -109,6 +115,16 @@ def entity_id(name: str, entity_type: str) -> str:
     """Name an entity, as in `acme corp__organization`; an empty name gives an empty id."""
     normal = normalise_name(name)
     return f"{normal}__{' '.join(entity_type.casefold().split())}" if normal else ""
+
+
+def keyed_entity_id(key: str, label: str) -> str:
+    """Name the entity of a table's row, as in `KEY:Person:7`; no name gives such an id, as names are folded."""
+    return f"{_KEYED_PREFIX}{label}:{key}"
+
+
+def key_of(identity: str) -> str:
+    """Give the key of a keyed entity's id; '' where it is none."""
+    return identity.split(":", 2)[2] if identity.startswith(_KEYED_PREFIX) else ""
 
 
 def relation_key(source: str, rel_type: str, target: str) -> str:

@@ -56,7 +56,10 @@ class Chunk:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """An entity named in a chunk; `start:end` are offsets into the chunk's text."""
+    """An entity named in a chunk; `start:end` are offsets into the chunk's text.
+
+    One with a `key` is that of a table's row, whatever its name; `properties` is JSON, what the row says of it.
+    """
 
     name: str
     type: str
@@ -64,6 +67,8 @@ class Mention:
     end: int
     description: str = ""
     score: float = 1.0
+    key: str = ""
+    properties: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +83,8 @@ class Relation:
     description: str
     start: int
     end: int
+    source_key: str = ""
+    target_key: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +108,15 @@ class Document:
     content_hash: str
     source_hash: str
     fingerprint: str
-    media_type: str
-    chunks: tuple[Chunk, ...]
-    extractions: tuple[Extraction, ...]
+    media_type: str = ""
+    chunks: tuple[Chunk, ...] = ()
+    extractions: tuple[Extraction, ...] = ()
     page_count: int = 0
     run_id: str = ""
+    root: str = ""
+    """The folder that `path` is relative to, as the run names it; '' for text that is no file."""
+    table: str = ""
+    """How its rows are read where it is a table, so that it is read so again (`pipeline.tables.TableOrder`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +130,20 @@ class StoredDocument:
     run_id: str = ""
     clearing: bool = False
     """Whether its past version is not all gone yet."""
+    replaced: bool = False
+    """Whether its run found an earlier version."""
+    table: str = ""
+    """How its rows were read; '' where it is no table."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlacedDocument:
+    """A completely written document and where it is from; text that is no file has no root."""
+
+    id: str
+    path: str
+    root: str
+    source_hash: str
 
 
 @dataclass(frozen=True, slots=True)

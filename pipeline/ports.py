@@ -18,6 +18,7 @@ from pipeline.models import (
     GraphRecord,
     LoadedText,
     Pending,
+    PlacedDocument,
     Removed,
     StoredDocument,
     WordMatches,
@@ -100,6 +101,9 @@ class GraphWriter(Protocol):
         the names of the documents at fault, once all others are written: `stored` tells which.
         """
 
+    def drop(self) -> None:
+        """Remove the graph with all that it holds, fence or not; raises `GraphMissing` where there is none."""
+
     def make_durable(self) -> None:
         """Wait until all that has been written would survive a crash of the server; raises `GraphUnavailable`."""
 
@@ -111,7 +115,8 @@ class GraphReviser(Protocol):
     """Replaces and removes the stored documents of one graph, each step under an epoch's fence.
 
     A document is staged, swapped and cleared, or retired and cleared. Readers see it change in the
-    second step only. Each step is harmless to repeat, and `stage` and `clear` end what a crash left.
+    second step only. Each step is harmless to repeat, and `stage`, `clear` and `GraphWriter.write` end what
+    a crash left.
     """
 
     def stage(self, document: Document, epoch: int, progress: Progress) -> None:
@@ -125,16 +130,23 @@ class GraphReviser(Protocol):
         """
 
     def retire(self, document_id: str, epoch: int) -> bool:
-        """Take a document from all readers, in one step; False where there is none. Needs the exclusive lease."""
+        """Take a document from all readers, in one step; False where there is none. Needs the exclusive lease.
 
-    def rename(self, document_id: str, to: Document, epoch: int) -> bool:
-        """Give a document the id, path and run of another that has its text; False where there is none.
-
-        Nothing is extracted or embedded anew. Needs the exclusive lease.
+        Raises `WriteIncomplete` where a past version has not been cleared.
         """
 
-    def clear(self, document_id: str, epoch: int, progress: Progress) -> Removed:
-        """Remove what the replaced or retired version alone held; nothing to do where there is none."""
+    def rename(self, document_id: str, to: Document, epoch: int) -> bool:
+        """Give a document the id, path, root and run of another that has its text; False where there is none.
+
+        One step of one node, whose passages `clear` names afterwards; nothing is extracted or embedded anew.
+        Needs the exclusive lease. Raises `WriteIncomplete` where the name is taken, or leftovers are in the way.
+        """
+
+    def clear(self, document_ids: Sequence[str], epoch: int, progress: Progress) -> dict[str, Removed]:
+        """Remove what replaced or retired versions alone held, and versions that were never swapped in.
+
+        Where there is nothing of the kind, nothing is done.
+        """
 
 
 class GraphCurator(Protocol):
@@ -153,6 +165,9 @@ class GraphCurator(Protocol):
 
     def merge_candidates(self, entity_ids: Sequence[str]) -> list[Candidate]:
         """Find the entities, and all that share a type and a canonical key with one of them."""
+
+    def settle(self) -> None:
+        """Let the store take in what was written, before a series of merges removes entities."""
 
     def merge(self, survivor: str, duplicate: str, epoch: int) -> bool:
         """Make two entities one, in one step; False where one is gone or has just changed.
@@ -204,7 +219,10 @@ class GraphInspector(Protocol):
         """Find what contradicts itself in the graph; what is pending may lack what finalize gives it."""
 
     def unstamped(self) -> Iterator[str]:
-        """List the ids of documents that are not completely written."""
+        """List the nodes of documents that are not completely written or replaced, see `ids.document_of`."""
+
+    def documents(self) -> Iterator[PlacedDocument]:
+        """List the completely written documents, in no order."""
 
 
 class GraphReader(Protocol):

@@ -38,13 +38,14 @@ class ChunkRow:
 
 @dataclass(frozen=True, slots=True)
 class MentionRow:
-    """All places of one chunk that name one entity; `spans` is JSON, offsets into the chunk's text."""
+    """All places of one chunk that name one entity; `spans` (offsets into its text) and `properties` are JSON."""
 
     chunk_id: str
     as_id: str
     name: str
     description: str
     spans: str
+    properties: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,13 +145,9 @@ def is_storable(identity: str) -> bool:
 
 def extracted_ids(documents: Iterable[Document]) -> set[str]:
     """Collect the ids of all mentioned entities, as extracted: what merges may have renamed."""
-    found = (
-        _extracted_id(mention.name, mention.type)
-        for document in documents
-        for extraction in document.extractions
-        for mention in extraction.mentions
-    )
-    return {identity for identity in found if is_storable(identity)}
+    said = (mention for document in documents for one in document.extractions for mention in one.mentions)
+    found = (_extracted_id(mention.name, mention.type, mention.key) for mention in said)
+    return set(filter(is_storable, found))
 
 
 def make_rows(documents: Sequence[Document], merged: Mapping[str, str], suffix: str = "") -> GraphRows:
@@ -210,7 +207,7 @@ class _RowBuilder:
     def _add_mentions(self, chunk_id: str, extraction: Extraction) -> set[str]:
         groups: defaultdict[str, list[Mention]] = defaultdict(list)
         for mention in extraction.mentions:
-            as_id = _extracted_id(mention.name, mention.type)
+            as_id = _extracted_id(mention.name, mention.type, mention.key)
             if is_storable(as_id):
                 groups[as_id].append(mention)
         for as_id, group in groups.items():
@@ -224,8 +221,8 @@ class _RowBuilder:
     def _add_supports(self, chunk_id: str, extraction: Extraction, named: set[str]) -> int:
         groups: defaultdict[tuple[str, str, str], list[Relation]] = defaultdict(list)
         for relation in extraction.relations:
-            source = _extracted_id(relation.source, relation.source_type)
-            target = _extracted_id(relation.target, relation.target_type)
+            source = _extracted_id(relation.source, relation.source_type, relation.source_key)
+            target = _extracted_id(relation.target, relation.target_type, relation.target_key)
             rel_type = _clean(relation.type).strip()
             known = source in named and target in named and source != target
             if known and rel_type and is_storable(ids.relation_key(source, rel_type, target)):
@@ -258,8 +255,8 @@ class _RowBuilder:
 
 # A corpus names the same things again and again.
 @lru_cache(maxsize=_REMEMBERED_NAMES)
-def _extracted_id(name: str, entity_type: str) -> str:
-    return ids.entity_id(_clean(name), entity_type)
+def _extracted_id(name: str, entity_type: str, key: str) -> str:
+    return ids.keyed_entity_id(_clean(key), entity_type) if key else ids.entity_id(_clean(name), entity_type)
 
 
 _key = lru_cache(maxsize=_REMEMBERED_NAMES)(canonical_key)
@@ -282,8 +279,8 @@ def _choose_description(group: Sequence[Mention] | Sequence[Relation]) -> str:
 
 def _fold_mentions(chunk_id: str, as_id: str, group: Sequence[Mention]) -> MentionRow:
     spans = sorted({(mention.start, mention.end) for mention in group})
-    description = _choose_description(group)
-    return MentionRow(chunk_id, as_id, _clean(_choose_name(group)), description, orjson.dumps(spans).decode())
+    told = _clean(_choose_name(group)), _choose_description(group), orjson.dumps(spans).decode()
+    return MentionRow(chunk_id, as_id, *told, max(mention.properties for mention in group))
 
 
 def _fold_supports(chunk_id: str, source: str, target: str, group: Sequence[Relation]) -> SupportRow:

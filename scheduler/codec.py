@@ -10,6 +10,7 @@ import orjson
 
 from pipeline.errors import ArtifactMissing
 from pipeline.models import Chunk, Extraction, Heading, LoadedText, Mention, Page, Relation
+from pipeline.tables import Table
 
 FORMAT = "1"
 
@@ -41,13 +42,26 @@ def decode_text(data: bytes | None) -> LoadedText:
 
 def decode_chunks(data: bytes | None) -> tuple[Chunk, ...]:
     """Decode passages; raises `ArtifactMissing` on None."""
-    rows = _rows(data, "list of passages")
-    return tuple(Chunk(**{**row, "heading_path": tuple(row["heading_path"])}) for row in rows)
+    return tuple(map(_chunk, _rows(data, "list of passages")))
 
 
 def decode_extraction(data: bytes | None) -> Extraction:
     """Decode what one passage says; raises `ArtifactMissing` on None."""
-    row = _rows(data, "extraction")
+    return _extraction(_rows(data, "extraction"))
+
+
+def decode_table(data: bytes | None) -> Table:
+    """Decode a table with all that it says; raises `ArtifactMissing` on None."""
+    row = _rows(data, "table")
+    chunks, extractions = map(_chunk, row["chunks"]), map(_extraction, row["extractions"])
+    return Table(row["content"], tuple(chunks), tuple(extractions), tuple(row["warnings"]))
+
+
+def _chunk(row: dict[str, Any]) -> Chunk:
+    return Chunk(**{**row, "heading_path": tuple(row["heading_path"])})
+
+
+def _extraction(row: dict[str, Any]) -> Extraction:
     return Extraction(
         mentions=tuple(Mention(**mention) for mention in row["mentions"]),
         relations=tuple(Relation(**relation) for relation in row["relations"]),

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import structlog
 
-from pipeline import ids
 from pipeline.embed import embed_distinct, text_hash
 from pipeline.errors import (
     ArtifactMissing,
@@ -22,7 +21,7 @@ from pipeline.errors import (
     TransientError,
     is_time_limit,
 )
-from pipeline.models import GraphRecord
+from pipeline.models import GraphRecord, StoredDocument
 from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter, Vectors
 from pipeline.resolve import Merge, plan_merges
 from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
@@ -39,6 +38,8 @@ PAGE = 500
 GRANT_MERGES, GRANT_SECONDS = 20, 2.0
 """How much one exclusive grant may do while ingests wait."""
 RETRY_SECONDS = 1.0
+_SECOND = len("20261130-235959")
+"""The part of a run's name that tells its beginning."""
 
 
 @dataclass(slots=True)
@@ -147,12 +148,12 @@ class Curation:
         writer = self.writer_of(shard.graph)
         lost = 0
         for run in self.finalizes.serving(shard.graph):
-            reports = self.ledger.files(run, [FileState.WRITTEN])
-            for page in _pages(list(reports), PAGE):
-                names = {ids.file_document_id(report.relative): report.index for report in page}
-                missing = names.keys() - writer.stored(list(names)).keys()
-                if missing:
-                    lost += self.ledger.reopen(run, [names[name] for name in missing], FileState.WRITTEN)
+            for state in (FileState.WRITTEN, FileState.UPDATED, FileState.REMOVED):
+                for page in _pages(list(self.ledger.files(run, [state])), PAGE):
+                    stored = writer.stored([report.document for report in page])
+                    undone = [r.index for r in page if _is_undone(run, state, stored.get(r.document))]
+                    if undone:
+                        lost += self.ledger.reopen(run, undone, state)
             self.finalizes.touch(shard)
         return lost
 
@@ -163,6 +164,7 @@ class Curation:
         while position < len(merges):
             with self._grant(shard, Access.EXCLUSIVE) as lease:
                 writer.raise_fence(lease.epoch, exclusive=True)
+                curator.settle()
                 ends = time.monotonic() + GRANT_SECONDS
                 stop = position + GRANT_MERGES
                 while position < min(stop, len(merges)) and time.monotonic() < ends:
@@ -251,6 +253,12 @@ class Curation:
                     "mount the same folder on all hosts (GRAPHMILL_ARTIFACTS_DIR)."
                 )
             curator.record_store(mine.store_id)
+
+
+def _is_undone(run: str, state: FileState, stored: StoredDocument | None) -> bool:
+    """Tell whether the graph is as before a run's work on a document; newer runs have later names."""
+    before = stored is not None and stored.run_id[:_SECOND] < run[:_SECOND]
+    return before if state is FileState.REMOVED else stored is None or before
 
 
 def _pages[T](things: Sequence[T], size: int) -> "list[Sequence[T]]":

@@ -6,7 +6,8 @@ TransientError
 PermanentError
 ├── RunNotFound         no run of that name
 ├── RunNotOpen          the run's list of files is sealed
-└── RunOver             the run has ended
+├── RunOver             the run has ended
+└── DocumentIdInvalid   no document can have that id
 IllegalMove             a fault of the code: a state cannot become what it was told to
 """
 
@@ -31,6 +32,10 @@ class RunNotOpen(PermanentError):
 
 class RunOver(PermanentError):
     """The run has ended, and what was asked for needs one that goes on."""
+
+
+class DocumentIdInvalid(PermanentError):
+    """No document of given text can have that id."""
 
 
 class IllegalMove(RuntimeError):

@@ -7,8 +7,9 @@ face. A file's fate is recorded once; a batch, a lease or a message may be lost 
 
 import secrets
 import time
-from collections.abc import Sequence
-from typing import Any, cast
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
 
 import orjson
 import redis
@@ -16,18 +17,30 @@ import structlog
 
 from scheduler.errors import RunNotOpen
 from scheduler.records import Batch, ClaimedFile, NewFile, Outcome
-from scheduler.reports import SEGMENT, RunReports
+from scheduler.reports import RunReports
 from scheduler.scripts import Scripts, reaching_ledger
 from scheduler.states import STAGES, FileState, RunState
 
 _log = structlog.get_logger(__name__)
 
+FIRST_LISTING = 1
+"""Number of the listing with which a run is opened."""
 SWEEP_LIMIT = 500
 """Files that one sweep of a run takes back at most; the next tick goes on."""
 
 
 def _dumps(value: object) -> str:
     return orjson.dumps(value).decode()
+
+
+@contextmanager
+def _listing(run: str) -> Iterator[None]:
+    try:
+        yield
+    except redis.exceptions.ResponseError as error:
+        if "NOTOPEN" not in str(error):
+            raise
+        raise RunNotOpen(f"Run {run}: {str(error).removeprefix('NOTOPEN ')}.") from error
 
 
 class Ledger(RunReports):
@@ -84,7 +97,7 @@ class Ledger(RunReports):
                 "priority": priority,
                 "most_failed": most_failed,
                 "options": _dumps(options),
-                "generation": 1,
+                "generation": FIRST_LISTING,
                 "created_at": int(now * 1000),
                 "total": 0,
                 "next": 0,
@@ -97,26 +110,26 @@ class Ledger(RunReports):
         return run
 
     @reaching_ledger()
-    def append(self, run: str, offset: int, files: Sequence[NewFile]) -> int:
+    def append(self, run: str, offset: int, files: Sequence[NewFile], *, listing: int = FIRST_LISTING) -> int:
         """Add files behind the first `offset` ones; gives the new total. A repeated call adds nothing.
 
-        Raises `RunNotOpen` where the run is sealed, or is listed by somebody else at the same time.
+        Raises `RunNotOpen` where the run is sealed, or is listed anew by somebody else (`clear_open`).
         """
-        rows = [[f.relative, f.size, f.outcome.as_row() if f.outcome else None] for f in files]
-        try:
-            total = int(self._scripts.call("append", run, offset, _dumps(rows), patient=True))
-        except redis.exceptions.ResponseError as error:
-            if "NOTOPEN" in str(error):
-                raise RunNotOpen(f"Run {run} is sealed and takes no more files.") from error
-            raise
+        rows = [[f.relative, f.size, f.outcome.as_row() if f.outcome else None, f.order] for f in files]
+        with _listing(run):
+            total = int(self._scripts.call("append", run, offset, _dumps(rows), listing, patient=True))
         if total != offset + len(files):
             raise RunNotOpen(f"Run {run} is being listed by another process.")
         return total
 
     @reaching_ledger()
-    def seal(self, run: str) -> RunState:
-        """Close the manifest and let the files be dispatched; what was sealed is on disk when this returns."""
-        state = RunState(self._scripts.call("seal", run, patient=True))
+    def seal(self, run: str, *, listing: int = FIRST_LISTING) -> RunState:
+        """Close the manifest and let the files be dispatched; what was sealed is on disk when this returns.
+
+        Raises `RunNotOpen` where the run is listed anew by somebody else.
+        """
+        with _listing(run):
+            state = RunState(self._scripts.call("seal", run, listing, patient=True))
         try:
             reached = self._redis.waitaof(1, 0, 3000)
             if not reached[0]:
@@ -127,20 +140,14 @@ class Ledger(RunReports):
         return state
 
     @reaching_ledger()
-    def clear_open(self, run: str) -> None:
-        """Forget the files of a run whose listing was interrupted, so that it can be listed again."""
-        total = int(cast("str", self._redis.hget(f"gm:run:{run}", "total") or 0))
-        if self.status(run).state is not RunState.OPEN:
-            raise RunNotOpen(f"Run {run} is sealed already.")
-        segments = range(total // SEGMENT + 1)
-        stale = [f"gm:run:{run}:{kind}:{k}" for kind in ("manifest", "outcomes") for k in segments]
-        counts = [name for name in self._meta(run) if name.startswith("count:")]
-        pipe = self._redis.pipeline(transaction=True)
-        pipe.delete(*stale)
-        if counts:
-            pipe.hdel(f"gm:run:{run}", *counts)
-        pipe.hset(f"gm:run:{run}", mapping={"total": 0, "next": 0, "ended": 0, "internal_errors": 0})
-        pipe.execute()
+    def clear_open(self, run: str) -> int:
+        """Forget the files of a run whose listing was interrupted; gives the number of the listing that may follow.
+
+        Raises `RunNotFound`, and `RunNotOpen` where it was sealed after all.
+        """
+        self.status(run)
+        with _listing(run):
+            return int(self._scripts.call("clear_open", run, patient=True))
 
     # Dispatch
 
@@ -196,9 +203,12 @@ class Ledger(RunReports):
         claimed = []
         # A file that has not waited for anything has no error at the end of its row.
         for index, entry, ref, defers, starts, *error in orjson.loads(raw):
-            relative, size = orjson.loads(entry)
-            counts = int(defers), int(starts), *((error[0]["code"], int(error[0].get("times", 1))) if error else ())
-            claimed.append(ClaimedFile(int(index), relative, int(size), orjson.loads(ref) if ref else {}, *counts))
+            relative, size, *order = orjson.loads(entry)
+            waits = (error[0]["code"], int(error[0].get("times", 1))) if error else ("", 0)
+            known = orjson.loads(ref) if ref else {}
+            claimed.append(
+                ClaimedFile(int(index), relative, int(size), known, int(defers), int(starts), *waits, *order)
+            )
         return claimed
 
     def renew(self, run: str, holder: str, indices: Sequence[int]) -> list[int]:

@@ -1,18 +1,40 @@
 """Values of the ledger: runs, batches, claimed files, outcomes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
+from pipeline.ids import FILE_PREFIX, file_document_id
 from scheduler.states import ENDED_STATES, FileState, RunState
+
+
+class Op(StrEnum):
+    """What is to be done with a file or document of a run."""
+
+    INGEST = "ingest"
+    """Its document comes into the graph, or follows its content."""
+    REEXTRACT = "reextract"
+    """Likewise, also where only settings differ."""
+    DELETE = "delete"
+    """Its document leaves the graph."""
+    RENAME = "rename"
+    """The document of another path, `from`, gets this one, if it has its content still."""
+    CLEAR = "clear"
+    """Only what is left of its past version goes: a worker died there."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewFile:
-    """A file for a run's manifest: its escaped relative path, its size in bytes, and its fate where that is known."""
+    """A file for a run's manifest: its escaped relative path, its size in bytes, and its fate where that is known.
+
+    `order` says what is wanted of it where that is not to ingest it: `op`, and what that needs.
+    """
 
     relative: str
     size: int
     outcome: "Outcome | None" = None
+    order: Mapping[str, str] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +85,27 @@ class ClaimedFile:
     starts: int
     waited_for: str = ""
     waits: int = 0
+    order: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def op(self) -> Op:
+        """What is to be done with it."""
+        return Op(self.order.get("op", Op.INGEST))
+
+    @property
+    def document(self) -> str:
+        """The id of its document."""
+        return self.order.get("id") or file_document_id(self.relative)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether its text was given, and there is no file to read."""
+        return not self.document.startswith(FILE_PREFIX)
+
+    @property
+    def renamed_from(self) -> str:
+        """The id of the document that is to get its name; '' where none is."""
+        return self.order.get("from", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +120,9 @@ class FileReport:
     message: str = ""
     stage: str = ""
     details: dict[str, Any] = field(default_factory=dict)
+    document: str = ""
+    """The id of its document, whether the graph holds it or not."""
+    renamed_from: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +148,8 @@ class RunStatus:
     options: dict[str, Any]
     internal_errors: int = 0
     """How many of the failed files failed by a fault of the code; the traceback is in the log of the file's worker."""
+    dropped: bool = False
+    """Whether its graph was dropped after it ended: what it tells is of the past."""
 
     @property
     def ended(self) -> int:

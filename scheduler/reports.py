@@ -9,6 +9,7 @@ from typing import cast
 import orjson
 import redis
 
+from pipeline.ids import file_document_id
 from scheduler.errors import RunNotFound
 from scheduler.records import FileReport, RunStatus
 from scheduler.scripts import reaching_ledger
@@ -80,6 +81,7 @@ class RunReports:
             priority=int(meta.get("priority", 0)),
             options=orjson.loads(meta["options"]),
             internal_errors=int(meta.get("internal_errors", 0)),
+            dropped="dropped" in meta,
         )
 
     def stages(self, run: str) -> dict[str, int]:
@@ -116,7 +118,7 @@ class RunReports:
 
 def _report(index: int, entry: str, outcome: str | None, record: str | None) -> FileReport:
     """Tell of one file: its outcome, or where it stands and what it waits for."""
-    relative, size = orjson.loads(entry)
+    relative, size, *order = orjson.loads(entry)
     row = orjson.loads(outcome or record or '{"state": "pending"}')
     details = {name: row[name] for name in ("worker", "starts", "defers", "times") if row.get(name)}
     said = row if outcome else row.get("error", {})
@@ -129,4 +131,6 @@ def _report(index: int, entry: str, outcome: str | None, record: str | None) -> 
         said.get("message", ""),
         row.get("stage", ""),
         details | row.get("details", {}),
+        (order[0].get("id") if order else "") or file_document_id(relative),
+        order[0].get("from", "") if order else "",
     )

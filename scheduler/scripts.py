@@ -37,16 +37,30 @@ def _spell_moves[S: StrEnum](name: str, moves: Mapping[S, frozenset[S]]) -> str:
 
 
 _TABLES = (_spell_moves("RUN_MOVES", RUN_MOVES), _spell_moves("FILE_MOVES", FILE_MOVES))
+# The client takes OOM off the message, and tells it by the type alone.
+_UNAVAILABLE = (
+    redis.exceptions.ConnectionError,
+    redis.exceptions.TimeoutError,
+    redis.exceptions.OutOfMemoryError,
+)
 _ILLEGAL_MOVE = re.compile(r"ILLEGALMOVE (.*?);")
 
 
 @contextmanager
 def reaching_ledger() -> Iterator[None]:
-    """Turn a Redis that does not answer into `LedgerUnavailable`; a block, or a decorator of a method."""
+    """Turn a Redis that does not answer, or is full, into `LedgerUnavailable`; a block, or a decorator of a method."""
     try:
         yield
-    except (redis.exceptions.ConnectionError, redis.exceptions.TimeoutError) as error:
-        raise LedgerUnavailable(f"The ledger's Redis did not answer: {error}") from error
+    except _UNAVAILABLE as error:
+        raise _unavailable(error) from error
+
+
+def _unavailable(error: Exception) -> LedgerUnavailable:
+    if isinstance(error, redis.exceptions.OutOfMemoryError):
+        return LedgerUnavailable(
+            "The ledger's Redis is full: it takes nothing in until it has room (see its maxmemory)"
+        )
+    return LedgerUnavailable(f"The ledger's Redis did not answer: {error}")
 
 
 class Scripts:
@@ -67,17 +81,15 @@ class Scripts:
         while True:
             try:
                 return script(keys=[], args=args)
-            except redis.exceptions.ConnectionError as error:
+            except _UNAVAILABLE as error:
                 cause: Exception = error
-            except redis.exceptions.TimeoutError as error:
-                cause = error
             except redis.exceptions.ResponseError as error:
                 if illegal := _ILLEGAL_MOVE.search(str(error)):
                     raise IllegalMove(f"{name}: {illegal[1]}") from error
-                if not str(error).startswith(("LOADING", "OOM", "MISCONF", "TRYAGAIN")):
+                if not str(error).startswith(("LOADING", "MISCONF", "TRYAGAIN")):
                     raise
                 cause = error
             if time.monotonic() >= deadline:
-                raise LedgerUnavailable(f"The ledger's Redis did not answer: {cause}") from cause
+                raise _unavailable(cause) from cause
             time.sleep(pause)
             pause = min(pause * 2, 2.0)

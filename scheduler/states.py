@@ -59,10 +59,14 @@ class FileState(StrEnum):
 
     WRITTEN = "written"
     """Its document is in the graph, completely, by this run."""
+    UPDATED = "updated"
+    """Its document was in the graph, and is now as the file is: by its content, its settings or its name."""
+    REMOVED = "removed"
+    """Its document has left the graph, as was asked."""
     UNCHANGED = "unchanged"
     """The graph holds this very content already."""
     CHANGED = "changed"
-    """The graph holds another version, which stays untouched."""
+    """The graph holds it as it was made with other settings, and that stays."""
     SKIPPED = "skipped"
     """It holds no text for a graph: empty, a scan without text, or a kind nobody reads."""
     FAILED = "failed"
@@ -78,6 +82,8 @@ FILE_MOVES: Mapping[WorkState | FileState, frozenset[WorkState | FileState]] = {
     # From running to running it changes hands: a task that was sent twice finds the lease of the first one expired.
     WorkState.RUNNING: frozenset({WorkState.RUNNING, WorkState.QUEUED, WorkState.WAITING, *FileState}),
     FileState.WRITTEN: frozenset({WorkState.WAITING}),
+    FileState.UPDATED: frozenset({WorkState.WAITING}),
+    FileState.REMOVED: frozenset({WorkState.WAITING}),
     FileState.UNCHANGED: frozenset(),
     FileState.CHANGED: frozenset(),
     FileState.SKIPPED: frozenset(),

@@ -45,9 +45,11 @@ class RunVerbs:
     def retry(self, run: str, code: str | None = None) -> int:
         """Send the failed files of a run round again, all or those with a code; gives how many.
 
-        Raises `RunNotFound`, `RunOver` where the run was cancelled or is not listed yet.
+        Raises `RunNotFound`, `RunOver` where the run was cancelled, is not listed yet, or its graph was dropped.
         """
         status = self._ledger.status(run)
+        if status.dropped:
+            raise RunOver(f"The graph of run {run} was dropped since. Ingest {status.root} again as a new run.")
         if status.state in {RunState.OPEN, RunState.CANCELLING, RunState.CANCELLED}:
             raise RunOver(f"Run {run} is {status.state}: its files cannot be tried again. Ingest the folder anew.")
         failed = [f.index for f in self._ledger.files(run, [FileState.FAILED]) if code in (None, f.code)]

@@ -5,12 +5,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import batched
 
-from pipeline import ids
 from pipeline.findings import Fault, FaultCode
+from pipeline.ids import document_of
 from pipeline.ports import GraphCurator, GraphInspector, GraphWriter
 from scheduler.finalize import FinalizeLedger
 from scheduler.ledger import Ledger
-from scheduler.records import FileReport, RunStatus
+from scheduler.records import RunStatus
 from scheduler.states import FileState, RunState
 
 EXAMPLES = 5
@@ -20,7 +20,7 @@ PAGE = 500
 BLOCK = 20_000
 """Suspected documents that are held at once; more of them are looked into block by block."""
 _EVER = 1 << 31
-_IN_GRAPH = frozenset({FileState.WRITTEN.value, FileState.UNCHANGED.value})
+_IN_GRAPH = frozenset({FileState.WRITTEN.value, FileState.UPDATED.value, FileState.UNCHANGED.value})
 _OUTCOMES = frozenset(state.value for state in FileState)
 
 
@@ -66,8 +66,8 @@ class Verification:
         return Verdict(graph, at_work, len(runs), tuple(summarise(one for some in faults for one in some)))
 
     def _runs(self, graph: str) -> list[RunStatus]:
-        """List all runs of the graph, newest first."""
-        return [run for run in self.ledger.runs(_EVER) if run.graph == graph]
+        """List all runs of the graph, newest first; what was dropped with an earlier graph is missed by nobody."""
+        return [run for run in self.ledger.runs(_EVER) if run.graph == graph and not run.dropped]
 
     def _is_at_work(self, graph: str, runs: Iterable[RunStatus]) -> bool:
         return (
@@ -83,19 +83,21 @@ class Verification:
                 yield from (Fault(FaultCode.PENDING_LEFT, kind) for _ in range(count))
 
     def _find_unstamped(self, runs: Sequence[RunStatus]) -> Iterator[Fault]:
-        """Find documents that are half written, and whose file no run has yet to end."""
+        """Find documents that are half written or half replaced, and whose file no run has yet to end."""
         for block in batched(self.inspector.unstamped(), BLOCK):
-            suspects = dict.fromkeys(block)
+            suspects = {node: document_of(node) for node in block}
+            at_work: set[str] = set()
             for run in runs:
                 if run.over:
                     continue
                 for report in self.ledger.files(run.run):
                     if report.state not in _OUTCOMES:
-                        suspects.pop(_document(report), None)
-            # One that was completed in between is none.
-            for page in batched(suspects, PAGE):
-                stored = self.writer.stored(page)
-                yield from (Fault(FaultCode.DOCUMENT_UNSTAMPED, name) for name in page if name not in stored)
+                        at_work |= {report.document, report.renamed_from}
+            left = {node for node, document in suspects.items() if document not in at_work}
+            if left:
+                # One that was completed in between is none.
+                left &= set(self.inspector.unstamped())
+            yield from (Fault(FaultCode.DOCUMENT_UNSTAMPED, suspects[node]) for node in sorted(left))
 
     def _find_differences(self, runs: Sequence[RunStatus]) -> Iterator[Fault]:
         """Read the files of all runs once: what each run counts, and what the graph lacks of them."""
@@ -107,7 +109,7 @@ class Verification:
             for page in batched(self.ledger.files(run.run), PAGE):
                 counted.update(report.state for report in page)
                 internal += sum(report.code == "internal_error" for report in page)
-                names = [_document(report) for report in page if report.state in _IN_GRAPH]
+                names = [report.document for report in page if report.state in _IN_GRAPH]
                 stored = self.writer.stored(names)
                 suspects.update(dict.fromkeys(name for name in names if name not in stored))
                 if len(suspects) >= BLOCK:
@@ -122,7 +124,8 @@ class Verification:
             if not suspects:
                 return
             for report in self.ledger.files(run.run):
-                suspects.pop(_document(report), None)
+                suspects.pop(report.document, None)
+                suspects.pop(report.renamed_from, None)
         yield from (Fault(FaultCode.DOCUMENT_LOST, name) for name in suspects)
 
     def _compare_counts(self, run: RunStatus, counted: Counter[str], internal: int) -> Iterator[Fault]:
@@ -148,7 +151,3 @@ def summarise(faults: Iterable[Fault]) -> list[Finding]:
         if len(named) < EXAMPLES and fault.element not in named:
             named.append(fault.element)
     return [Finding(code, counts[code], tuple(examples[code])) for code in FaultCode if code in counts]
-
-
-def _document(report: FileReport) -> str:
-    return ids.file_document_id(report.relative)

@@ -13,7 +13,7 @@ def _run(task: Task[..., Any], stage: str, message: dict[str, Any]) -> None:
     resources = current()
     batch = Batch(**{**message, "files": tuple(message["files"])})
     worker = str(task.request.hostname)
-    if not run_stage(resources.ledger, batch, stage, getattr(resources.stages, stage), worker):
+    if not run_stage(resources.ledger, batch, stage, resources.stages[stage], worker):
         # The batch ends here: no further stage has anything to do, and its place in the window is free.
         task.request.chain = None
         resources.tick_after_work()

@@ -4,7 +4,7 @@ Built after the fork, never before: sockets, models and locks of a parent must n
 """
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,30 +14,11 @@ from kombu.exceptions import OperationalError
 from pipeline.errors import TransientError
 from scheduler.finalize import FinalizeLedger, Shard
 from scheduler.ledger import Ledger
-from scheduler.stages import StageRun
+from scheduler.stages import Work
 from scheduler.tick import DispatchConfig, Sender, TickReport, tick
 from scheduler.verbs import RunVerbs
 
 _log = structlog.get_logger(__name__)
-
-
-class Stages(Protocol):
-    """The four stages of ingest over the files that a task has claimed."""
-
-    def load(self, run: StageRun) -> None:
-        """Read files and store their text."""
-
-    def chunk(self, run: StageRun) -> None:
-        """Cut texts into passages."""
-
-    def extract(self, run: StageRun) -> None:
-        """Find what passages say."""
-
-    def write(self, run: StageRun) -> None:
-        """Write documents to the graph."""
-
-    def discard(self, run: StageRun) -> None:
-        """Remove what the files of a cancelled run left in the graph."""
 
 
 class FinalizeSteps(Protocol):
@@ -67,7 +48,8 @@ class Resources:
     ledger: Ledger
     verbs: RunVerbs
     finalizes: FinalizeLedger
-    stages: Stages
+    stages: Mapping[str, Work]
+    """The stages of ingest and `discard`, by the names that claims use."""
     finalize_steps: FinalizeSteps
     queries: Queries
     sender: Sender

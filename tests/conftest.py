@@ -234,13 +234,13 @@ def make_document() -> Callable[..., Document]:
 
 @pytest.fixture(scope="session")
 def dump_graph() -> Callable[[FalkorGraph], list[str]]:
-    """List all that a graph holds, in an order of its own, but for marks of pending things and the fence."""
+    """List all that a graph holds, in an order of its own: but for marks, the fence, and how a document came in."""
 
     def dump(graph: FalkorGraph) -> list[str]:
         nodes = graph.ro_query("MATCH (n) WHERE n.epoch IS NULL RETURN labels(n), properties(n)")
         edges = graph.ro_query("MATCH (a)-[r]->(b) RETURN a.id, type(r), b.id, properties(r)")
         shown = [
-            (sorted(labels), sorted(item for item in properties.items() if item[0] != "mark"))
+            (sorted(labels), sorted(item for item in properties.items() if item[0] not in {"mark", "replaced"}))
             for labels, properties in nodes
         ]
         return sorted(

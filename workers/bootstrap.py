@@ -14,28 +14,34 @@ from pipeline.adapters.falkor import (
     FalkorGraph,
     FalkorInspector,
     FalkorReader,
+    FalkorReviser,
     FalkorWriter,
     connect,
     index_states,
 )
 from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.adapters.readers import FileReader
-from pipeline.errors import ArtifactsUnavailable, ModelUnavailable
-from pipeline.models import GarbageReport
+from pipeline.adapters.readers.encoding import decode
+from pipeline.errors import ArtifactsUnavailable, GraphMissing, ModelUnavailable
+from pipeline.models import GarbageReport, StoredDocument
 from pipeline.ontology import DEFAULT_ONTOLOGY, Ontology, load_ontology
-from pipeline.ports import Embedder, Extractor, GraphCurator, GraphInspector
+from pipeline.ports import ArtifactStore, Embedder, Extractor, GraphCurator, GraphInspector
 from scheduler.curation import Curation
+from scheduler.dropping import Dropping
 from scheduler.finalize import FinalizeLedger
 from scheduler.ingest import IngestStages
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
+from scheduler.preparing import Graphs
 from scheduler.query import Questions
+from scheduler.recipe import Recipe
 from scheduler.seals import Seals
 from scheduler.sessions import EvidenceSessions
 from scheduler.tick import DispatchConfig
 from scheduler.verbs import RunVerbs
 from scheduler.verify import Verification
 from scheduler.workers import Workers
+from scheduler.writing import WriteStages
 from tasks.canvas import CanvasSender
 from tasks.resources import Resources
 from workers.connections import connect_redis
@@ -115,6 +121,17 @@ def find_unready_indexes(settings: Settings) -> list[str]:
     return [graph.name for graph in graphs if not all(state.operational for state in index_states(graph))]
 
 
+def find_stored(settings: Settings, graph: str, document_id: str) -> StoredDocument | None:
+    """Look a completely written document up; None where the graph, or the document in it, is not there."""
+    opened = open_graph(settings, graph)
+    try:
+        return FalkorWriter(opened).stored([document_id]).get(document_id)
+    except GraphMissing:
+        return None
+    finally:
+        opened.close()
+
+
 def curate(graph: FalkorGraph) -> GraphCurator:
     """Give finalize's side of a graph."""
     return FalkorCurator(graph)
@@ -128,6 +145,13 @@ def inspect_graph(graph: FalkorGraph) -> GraphInspector:
 def build_verification(graph: FalkorGraph, ledger: Ledger, finalizes: FinalizeLedger) -> Verification:
     """Make what compares a graph with the ledger."""
     return Verification(ledger, finalizes, inspect_graph(graph), FalkorWriter(graph), curate(graph))
+
+
+def build_dropping(settings: Settings, ledger: Ledger, finalizes: FinalizeLedger, graph: FalkorGraph) -> Dropping:
+    """Make what drops a graph."""
+    client = connect_redis(settings)
+    leases = Leases(client, ttl_ms=int(settings.graph_lease_seconds * 1000))
+    return Dropping(client, ledger, finalizes, leases, FalkorWriter(graph))
 
 
 def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
@@ -148,6 +172,17 @@ def check_parts(settings: Settings) -> None:
     build_ontology(settings)
     build_extractor(settings)
     build_embedder(settings)
+
+
+def open_artifacts(settings: Settings) -> ArtifactStore:
+    """Open this host's folder of stage results; raises `ArtifactsUnavailable`."""
+    return FolderArtifactStore(settings.artifacts)
+
+
+def decode_given(data: bytes) -> tuple[str, tuple[str, ...]]:
+    """Make text of bytes in any usual encoding, with warnings of what was lost; raises `LoadError`."""
+    decoded = decode(data)
+    return decoded.text, decoded.warnings
 
 
 def identify_artifacts(settings: Settings) -> str:
@@ -177,8 +212,8 @@ def build_resources(settings: Settings) -> Resources:
     reader_of = cache(lambda graph: FalkorReader(graph_of(graph)))
 
     @cache
-    def root_of(run: str) -> Path:
-        return settings.files_root or Path(ledger.status(run).root)
+    def root_of(run: str) -> str:
+        return ledger.status(run).root
 
     curation = Curation(
         ledger=ledger,
@@ -192,25 +227,34 @@ def build_resources(settings: Settings) -> Resources:
         stores_in_use=lambda: {worker.store for worker in workers.living()},
         page_size=settings.embed.page_size,
     )
-    stages = IngestStages(
-        root_of=root_of,
+    recipe = Recipe(
         reader=FileReader(settings.load),
         extractor=build_extractor(settings),
         ontology=build_ontology(settings),
-        artifacts=artifacts,
-        writer_of=writer_of,
-        leases=leases,
         load_config=settings.load,
         chunk_config=settings.chunk,
-        turn_seconds=settings.soft_time_limit / 2,
-        check_record=curation.check_record,
     )
+    graphs = Graphs(writer_of, cache(lambda graph: FalkorReviser(graph_of(graph))), curation.check_record)
+    ingest = IngestStages(
+        root_of=lambda run: settings.files_root or Path(root_of(run)),
+        recipe=recipe,
+        artifacts=artifacts,
+        graphs=graphs,
+        turn_seconds=settings.soft_time_limit / 2,
+    )
+    writing = WriteStages(root_of=root_of, recipe=recipe, artifacts=artifacts, graphs=graphs, leases=leases)
     sessions = EvidenceSessions(connect_redis(settings), expiry_seconds=settings.session_seconds)
     return Resources(
         ledger=ledger,
         verbs=build_verbs(settings, ledger),
         finalizes=finalizes,
-        stages=stages,
+        stages={
+            "load": ingest.load,
+            "chunk": ingest.chunk,
+            "extract": ingest.extract,
+            "write": writing.write,
+            "discard": writing.discard,
+        },
         finalize_steps=curation,
         queries=Questions(reader_of, embedder, sessions),
         sender=CanvasSender(),

@@ -1,36 +1,28 @@
 """The client: what the CLI and other programs do with a running system, over ledger and queues."""
 
-import secrets
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import batched
 from pathlib import Path
 from typing import Any
 
-from celery import Celery
-from celery.exceptions import TimeoutError as ResultTimeout
-
-from pipeline import errors as pipeline_errors
-from pipeline.errors import PermanentError, TransientError
+from pipeline.errors import GraphMissing, PermanentError
 from pipeline.findings import GraphFingerprint
 from pipeline.ids import fingerprint
-from pipeline.load import FoundFile, walk_files
-from scheduler.errors import RunOver
-from scheduler.finalize import FinalizeLedger, Phase, Shard
-from scheduler.ledger import Ledger
-from scheduler.records import FileReport, FinalizeStatus, MemoryUse, RunStatus
+from pipeline.load import walk_files
+from pipeline.tables import TableOrder
+from scheduler.errors import RunNotOpen, RunOver
+from scheduler.finalize import Phase, Shard
+from scheduler.ledger import FIRST_LISTING
+from scheduler.records import FileReport, FinalizeStatus, MemoryUse, NewFile, RunStatus
 from scheduler.reports import SEGMENT
 from scheduler.states import FileState, RunState
 from scheduler.tick import TickReport, tick
-from scheduler.verbs import RunVerbs
 from scheduler.verify import Verdict
 from scheduler.workers import Worker, Workers
 from tasks.canvas import CanvasSender
 from workers.bootstrap import (
     build_dispatch,
-    build_finalizes,
-    build_ledger,
-    build_verbs,
     build_verification,
     curate,
     inspect_graph,
@@ -38,39 +30,17 @@ from workers.bootstrap import (
 )
 from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
+from workers.giving import prepare_table, prepare_text
 from workers.listing import Listed, new_file, wait_for_room
-from workers.settings import Settings
-
-
-class NoAnswer(TransientError):
-    """No worker answered a query in time."""
+from workers.upkeep import Upkeep
 
 
 class SettingsDiffer(PermanentError):
     """A run was begun with other settings than the present ones."""
 
 
-class Client:
+class Client(Upkeep):
     """Submits runs, watches them, asks questions. Opens connections on first use."""
-
-    def __init__(self, settings: Settings, app: Celery) -> None:
-        self.settings = settings
-        self._app = app
-
-    @cached_property
-    def ledger(self) -> Ledger:
-        """The ledger of runs."""
-        return build_ledger(self.settings)
-
-    @cached_property
-    def verbs(self) -> RunVerbs:
-        """What a person does with runs."""
-        return build_verbs(self.settings, self.ledger)
-
-    @cached_property
-    def finalizes(self) -> FinalizeLedger:
-        """The finalize records."""
-        return build_finalizes(self.settings)
 
     @cached_property
     def _workers(self) -> Workers:
@@ -94,8 +64,29 @@ class Client:
         `root` is what the documents' names are relative to. Raises `LoadError` for a path that is not there or lies
         outside it; no run is made then.
         """
-        found = walk_files(root, paths)
-        options = {"paths": [str(path) for path in paths], "settings": self.settings.fingerprint}
+        files = map(new_file, walk_files(root, paths))
+        given = [str(path) for path in paths]
+        return self.submit_files(
+            files, root, given, graph=graph, finalize=finalize, priority=priority, opened=opened, listed=listed
+        )
+
+    def submit_files(
+        self,
+        files: Iterable[NewFile],
+        root: Path | str,
+        paths: Sequence[str] = (),
+        *,
+        graph: str,
+        finalize: str = "auto",
+        priority: int = 0,
+        opened: Callable[[str], None] | None = None,
+        listed: Listed | None = None,
+    ) -> str:
+        """Make a run of a list of files with their orders, and seal it; gives its id.
+
+        `paths` are those from which the list can be made again, should it be interrupted.
+        """
+        options = {"paths": paths, "settings": self.settings.fingerprint}
         run = self.ledger.open_run(
             graph,
             str(root),
@@ -106,8 +97,25 @@ class Client:
         )
         if opened:
             opened(run)
-        self._list(run, found, listed)
+        self._list(run, files, listed)
         return run
+
+    def ingest_text(self, text: str, *, id: str, graph: str, **how: Any) -> str:  # noqa: A002 - the id of the document
+        """Make a run of a text that is no file, as the document `id`; `how` is as for `submit_files`. Gives its id.
+
+        A text that the graph holds under that id already changes nothing, another one replaces it, and an empty one
+        removes it. Raises `DocumentIdInvalid`, `LoadError` for a text that is too long, or empty and not in the graph,
+        `StoreDiffers` where the workers would not find it.
+        """
+        given = prepare_text(text, id, graph, self.settings, self.workers())
+        return self.submit_files([given], "", graph=graph, **how)
+
+    def ingest_table(self, path: Path, root: Path, order: TableOrder, *, graph: str, **how: Any) -> str:
+        """Make a run of a CSV file whose rows become entities; `how` is as for `submit_files`. Gives its id.
+
+        Raises `LoadError` for what is no file beneath `root`, which its document is named relative to.
+        """
+        return self.submit_files([prepare_table(path, root, order)], root, graph=graph, **how)
 
     def check_workers(self) -> None:
         """Refuse to hand files to workers with other settings; raises `SettingsDiffer`."""
@@ -137,19 +145,31 @@ class Client:
                 "Resume it with those, or ingest the folder again as a new run."
             )
         if status.state is RunState.OPEN:
-            found = walk_files(Path(status.root), [Path(path) for path in status.options["paths"]])
-            self.ledger.clear_open(run)
-            self._list(run, found, listed)
+            self._list_anew(status, listed)
         return self.verbs.go_on(run)
 
-    def _list(self, run: str, files: Iterable[FoundFile], listed: Listed | None) -> None:
+    def _list_anew(self, status: RunStatus, listed: Listed | None) -> None:
+        if not status.options["paths"]:
+            raise RunOver(
+                f"Run {status.run} was interrupted while its list was made, and cannot go on: give the command again "
+                f"(`graphmill cancel {status.run}` puts it away)."
+            )
+        found = walk_files(Path(status.root), [Path(path) for path in status.options["paths"]])
+        try:
+            listing = self.ledger.clear_open(status.run)
+        except RunNotOpen:
+            # Sealed by its first lister in the meantime, it has its list.
+            return
+        self._list(status.run, map(new_file, found), listed, listing)
+
+    def _list(self, run: str, files: Iterable[NewFile], listed: Listed | None, listing: int = FIRST_LISTING) -> None:
         offset = 0
-        for segment in batched(map(new_file, files), SEGMENT):
+        for segment in batched(files, SEGMENT):
             wait_for_room(self.memory, offset, listed)
-            offset = self.ledger.append(run, offset, segment)
+            offset = self.ledger.append(run, offset, segment, listing=listing)
             if listed:
                 listed(offset, None)
-        self.ledger.seal(run)
+        self.ledger.seal(run, listing=listing)
 
     def tick(self) -> TickReport:
         """Do the control work that is due, as beat would."""
@@ -210,7 +230,7 @@ class Client:
         opened = open_graph(self.settings, graph)
         try:
             counts = curate(opened).counts()
-        except pipeline_errors.GraphMissing:
+        except GraphMissing:
             return dict.fromkeys(("documents", "passages", "entities", "relations"), 0)
         finally:
             opened.close()
@@ -241,41 +261,3 @@ class Client:
             return build_verification(opened, self.ledger, self.finalizes).verify(graph)
         finally:
             opened.close()
-
-    # Questions
-
-    def retrieve(self, question: str, *, graph: str, k: int = 15, session: str | None = None) -> dict[str, Any]:
-        """Find evidence for a question through the query worker, numbered in a session.
-
-        Raises `NoAnswer`, or the worker's own error (`GraphMissing`, `GraphUnavailable`, `QueryInvalid` ...).
-        """
-        session = session or secrets.token_hex(8)
-        return {**self._ask("query.retrieve", graph, question, k, session), "session": session}
-
-    def check_citations(self, draft: str, *, session: str) -> dict[str, Any]:
-        """Check a draft's citations against the evidence of a session."""
-        return self._ask("query.check_citations", session, draft)
-
-    def _ask(self, task: str, *args: object) -> dict[str, Any]:
-        timeout = self.settings.query_timeout
-        # One that nobody took in time must not be run late.
-        sent = self._app.send_task(task, args=args, expires=timeout)
-        try:
-            reply = sent.get(timeout=timeout)
-        except ResultTimeout as error:
-            raise NoAnswer(
-                f"No query worker answered within {timeout:.0f} s. Is one running (`graphmill worker query`)? "
-                "`graphmill health` shows it."
-            ) from error
-        finally:
-            sent.forget()
-        if "error" in reply:
-            raise _error_of(reply["error"], reply["message"])
-        return dict(reply["ok"])
-
-
-def _error_of(name: str, message: str) -> Exception:
-    """Make the worker's error anew here, by its class name."""
-    cls = getattr(pipeline_errors, name, TransientError)
-    error = cls(message)
-    return error if isinstance(error, Exception) else TransientError(message)

@@ -13,7 +13,7 @@ from pydantic import SecretStr
 from pipeline.errors import PermanentError
 from scheduler.workers import Worker, Workers
 from workers.app import create_app
-from workers.bootstrap import find_unready_indexes
+from workers.bootstrap import find_unready_indexes, open_artifacts
 from workers.client import Client
 from workers.connections import connect_redis, require_redis
 from workers.embedded import Death, Joined, Owned, StackUrls, StartFailed, find_engine, open_stack
@@ -84,6 +84,7 @@ def open_system(
     Raises:
         NothingStored: the data folder is new, and `may_be_new` is not set.
         LedgerUnavailable: a configured Redis does not answer.
+        ArtifactsUnavailable: the workers of the embedded stack could not store what their stages make.
         SettingInvalid: an address that is none.
         EmbeddedError: the embedded stack does not start.
     """
@@ -100,6 +101,8 @@ def open_system(
         system = _connect(_with_urls(settings, stack.urls), stack)
         if set(INGEST_QUEUES) <= set(queues):
             system.client.check_workers()
+            # Workers that cannot open it can do nothing with a message, not even tell why.
+            open_artifacts(system.settings)
         yield system
     except BaseException as error:
         # Who leaves because of an error or a signal waits for nobody; the workers still end in good order.
@@ -183,8 +186,9 @@ def _worker_commands(settings: Settings, roles: Sequence[str]) -> Mapping[str, S
 def _readiness(settings: Settings, queues: Sequence[str], *, since: float) -> Ready:
     """Ask whether each queue has its worker and each graph its indexes.
 
-    A worker must have announced itself since then: a dead owner's are still listed. Indexes are built
-    anew after a restart, and searches miss things until then.
+    A worker must have announced itself since then: a dead owner's are still listed, and are forgotten here, or a
+    command with other settings would be told to end them. Indexes are built anew after a restart, and searches miss
+    things until then.
     """
 
     def ready(urls: StackUrls) -> bool:
@@ -192,7 +196,11 @@ def _readiness(settings: Settings, queues: Sequence[str], *, since: float) -> Re
         if find_unready_indexes(running):
             return False
         with connect_redis(running) as client:
-            living = Workers(client).living()
+            workers = Workers(client)
+            living = workers.living()
+            for worker in living:
+                if worker.seen < since:
+                    workers.leave(worker.name)
         return {queue for worker in living if worker.seen >= since for queue in worker.queues}.issuperset(queues)
 
     return ready

@@ -26,7 +26,15 @@ class Settings(BaseSettings):
     """Effective settings of this process."""
 
     model_config = SettingsConfigDict(
-        env_prefix="GRAPHMILL_", env_nested_delimiter="__", extra="ignore", frozen=True, populate_by_name=True
+        env_prefix="GRAPHMILL_",
+        env_nested_delimiter="__",
+        # `REDIS_URL=` in a file of settings is how it is left unset.
+        env_ignore_empty=True,
+        extra="ignore",
+        frozen=True,
+        populate_by_name=True,
+        # Times end up as whole milliseconds, which infinity has none of.
+        allow_inf_nan=False,
     )
 
     # Where things are
@@ -191,8 +199,11 @@ def _running_stack(data_dir: Path) -> dict[str, Any]:
 
 def child_environment(settings: Settings) -> dict[str, str]:
     """Give the environment of a worker process of the embedded stack: ours, and what it must not guess."""
+    # Those that a flag may have given.
+    given = {"GRAPHMILL_ONTOLOGY": str(settings.ontology.resolve())} if settings.ontology else {}
     return {
         **os.environ,
+        **given,
         "FALKORDB_GRAPH": settings.graph,
         "GRAPHMILL_DATA_DIR": str(settings.data_dir.resolve()),
         "GRAPHMILL_ARTIFACTS_DIR": str(settings.artifacts.resolve()),

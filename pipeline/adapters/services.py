@@ -61,7 +61,7 @@ def calling_service(model: str) -> Iterator[None]:
 def _causes(error: BaseException | None) -> Iterator[BaseException]:
     while error is not None:
         yield error
-        error = error.__cause__
+        error = error.__cause__ or error.__context__
 
 
 def _passes(error: Exception) -> bool:

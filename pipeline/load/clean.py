@@ -6,11 +6,15 @@ surrogates). Everything else stays: offsets into the cleaned text are offsets fo
 
 import re
 
+from pipeline.errors import LoadCode, LoadError
+
 # C0 except tab, the line ends, and the two separators that become line ends.
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f]+")
 _LINE_ENDS = ("\r\n", "\r", "\x0b", "\x0c")
 _SURROGATES = re.compile(r"[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
 _BYTE_ORDER_MARK = "\ufeff"
+# White space and characters without width: what holds nothing else shows nothing.
+_VISIBLE = re.compile("[^\\s\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 
 
 def clean(text: str) -> str:
@@ -24,6 +28,21 @@ def clean(text: str) -> str:
         text = text.replace(line_end, "\n")
     text = _SURROGATES.sub(_join_pair, text)
     return text.lstrip(_BYTE_ORDER_MARK)
+
+
+def require_text(text: str, max_chars: int, what: str = "The file") -> None:
+    """Refuse text that shows nothing, or more than may be kept; `what` holds it.
+
+    Raises:
+        LoadError: `EMPTY_DOCUMENT` or `LIMIT_EXCEEDED`.
+    """
+    if not _VISIBLE.search(text):
+        raise LoadError(LoadCode.EMPTY_DOCUMENT, f"{what} holds no text, only white space.")
+    if len(text) > max_chars:
+        raise LoadError(
+            LoadCode.LIMIT_EXCEEDED,
+            f"The text has {len(text):,} characters; the limit is {max_chars:,}. Raise max_text_chars or split it.",
+        )
 
 
 def _join_pair(match: re.Match[str]) -> str:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from pipeline.ids import key_of
 from pipeline.models import Candidate
 from pipeline.resolve.names import canonical_key
 
@@ -28,12 +29,13 @@ def rank_survivor(members: Iterable[Candidate]) -> list[Candidate]:
 def plan_merges(candidates: Iterable[Candidate]) -> tuple[Merge, ...]:
     """Group by label and canonical key and merge each group into its survivor, sorted by ids.
 
-    A person Paris and a place Paris stay apart, as do blank names. Listing an id twice is harmless.
+    A person Paris and a place Paris stay apart, as do blank names, and rows of tables, which have keys.
+    Listing an id twice is harmless.
     """
     groups: dict[tuple[str, str], dict[str, Candidate]] = defaultdict(dict)
     for candidate in candidates:
         key = canonical_key(candidate.name)
-        if key:
+        if key and not key_of(candidate.id):
             groups[candidate.label, key][candidate.id] = candidate
     merges: list[Merge] = []
     for members in groups.values():

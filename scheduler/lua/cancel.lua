@@ -17,7 +17,7 @@ while next_index < total and limit > 0 do
   next_index, limit = next_index + 1, limit - 1
 end
 redis.call('HSET', run_key(run), 'next', next_index)
-for _, raw in ipairs(redis.call('ZRANGE', due_key(run), 0, limit - 1)) do
+for _, raw in ipairs(redis.call('ZRANGEBYSCORE', due_key(run), '-inf', '+inf', 'LIMIT', 0, limit)) do
   local record = load_record(run, tonumber(raw))
   if not (record and record.wrote) then cancel_file(run, tonumber(raw), record, now) end
 end

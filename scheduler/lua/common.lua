@@ -123,7 +123,8 @@ local function finish(run, index, outcome, record, now)
   redis.call('HINCRBY', run_key(run), 'ended', 1)
   redis.call('HINCRBY', run_key(run), 'count:' .. outcome.state, 1)
   if outcome.code == 'internal_error' then redis.call('HINCRBY', run_key(run), 'internal_errors', 1) end
-  if outcome.state == 'written' then
+  local wrote = outcome.state == 'written' or outcome.state == 'updated' or outcome.state == 'removed'
+  if wrote or (outcome.state == 'skipped' and outcome.stage == 'write') then
     redis.call('HINCRBY', graph_key(redis.call('HGET', run_key(run), 'graph')), 'writes', 1)
   elseif outcome.state == 'failed' then
     stop_if_failing(run)

@@ -4,17 +4,20 @@
 local run = ARGV[1]
 local now = now_ms()
 local reopened = 0
-local state = redis.call('HGET', run_key(run), 'state')
+local state, last = unpack(redis.call('HMGET', run_key(run), 'state', 'last_state'))
 if state == 'open' or state == 'cancelling' or state == 'cancelled' then return 0 end
+if state == 'finalizing' and last == 'cancelled' then return 0 end
 for _, index in ipairs(cjson.decode(ARGV[2])) do
   local raw = redis.call('HGET', outcomes_key(run, index), index)
   local outcome = raw and cjson.decode(raw)
   if outcome and outcome.state == ARGV[3] then
+    local record = new_record(ARGV[3])
+    check_move(FILE_MOVES, 'a file', ARGV[3], 'waiting')
     redis.call('HDEL', outcomes_key(run, index), index)
     redis.call('HINCRBY', run_key(run), 'ended', -1)
     redis.call('HINCRBY', run_key(run), 'count:' .. ARGV[3], -1)
     if outcome.code == 'internal_error' then redis.call('HINCRBY', run_key(run), 'internal_errors', -1) end
-    requeue(run, index, new_record(ARGV[3]), now)
+    requeue(run, index, record, now)
     reopened = reopened + 1
   end
 end

@@ -1,10 +1,12 @@
 """What every reviser promises: readers see the old document or the new one, whatever stops half-way."""
 
+import dataclasses
+import uuid
 from collections.abc import Callable
 
 import pytest
 
-from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorReader, FalkorReviser, FalkorWriter
+from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorReader, FalkorReviser, FalkorWriter, connect
 from pipeline.errors import LeaseLost, WriteIncomplete
 from pipeline.models import Document, Removed
 from pipeline.ontology import DEFAULT_ONTOLOGY
@@ -36,7 +38,11 @@ def reviser(graph: FalkorGraph, writer: FalkorWriter) -> FalkorReviser:
 def update(reviser: FalkorReviser, document: Document) -> Removed:
     reviser.stage(document, 1, proceed)
     reviser.swap(document, 1)
-    return reviser.clear(document.id, 1, proceed)
+    return clear(reviser, document.id)
+
+
+def clear(reviser: FalkorReviser, identity: str) -> Removed:
+    return reviser.clear([identity], 1, proceed)[identity]
 
 
 def derive(graph: FalkorGraph) -> None:
@@ -53,10 +59,15 @@ def derive(graph: FalkorGraph) -> None:
 def expected(graph_server, dump_graph) -> Callable[..., list[str]]:
     """What a graph says that never held anything else."""
 
-    def build(*documents: Document) -> list[str]:
-        from pipeline.adapters.falkor import connect
+    built: dict[str, list[str]] = {}
 
-        fresh = connect(graph_server.url, f"fresh-{id(documents)}")
+    def build(*documents: Document) -> list[str]:
+        if repr(documents) not in built:
+            built[repr(documents)] = make(documents)
+        return built[repr(documents)]
+
+    def make(documents: tuple[Document, ...]) -> list[str]:
+        fresh = connect(graph_server.url, f"fresh-{uuid.uuid4().hex}")
         try:
             writer = FalkorWriter(fresh)
             writer.prepare(DEFAULT_ONTOLOGY)
@@ -108,7 +119,7 @@ def test_other_settings_replace_what_the_same_passages_say(
     reviser.stage(again, 1, proceed)
     assert graph.ro_query("MATCH (e:__Entity__ {id: 'acme__organization'}) RETURN count(e)") == [[1]]
     reviser.swap(again, 1)
-    reviser.clear(again.id, 1, proceed)
+    clear(reviser, again.id)
     derive(graph)
     vectors = graph.query(
         "MATCH (c:Chunk) WHERE c.embedded_hash = 'h' SET c.embedded_hash = NULL, c.embedding = NULL RETURN count(c)"
@@ -130,7 +141,7 @@ def test_a_reader_sees_the_old_version_until_the_swap_and_the_new_one_from_then_
     reviser.swap(new, 1)
     assert visible(graph) == new_texts
     assert [e.start for e in passages(graph, QUIET[0])] == [0], "a kept passage tells its new place at once"
-    reviser.clear(new.id, 1, lambda: seen.append(visible(graph)))
+    reviser.clear([new.id], 1, lambda: seen.append(visible(graph)))
     assert visible(graph) == new_texts
 
 
@@ -144,41 +155,162 @@ class Stop(Exception):
     """A crash."""
 
 
-@pytest.mark.parametrize("step", range(40))
-def test_a_crash_at_any_query_leaves_one_version_and_the_next_attempt_ends_it(
-    step, graph, writer, reviser, make_document, dump_graph, expected, monkeypatch
-) -> None:
-    old, other = make_document("a", FOUNDED, LEFT, QUIET), make_document("b", FOUNDED)
-    new = make_document("a", QUIET, FOUNDED, ("Cleo sold Bell.", [("Cleo", "Person"), BELL], []), fingerprint="f2")
-    writer.write([old, other], 1, proceed)
-    queries = 0
+def each_crash(graph, monkeypatch, act: Callable[[], None]):
+    """Let an act stop before each of the queries that change something, one after the other."""
     original = type(graph).query
+    step = done = 0
 
     def crash(self, *args, **parameters):
-        nonlocal queries
-        queries += 1
-        if queries > step:
+        nonlocal done
+        if done == step:
             raise Stop
+        done += 1
         return original(self, *args, **parameters)
 
-    monkeypatch.setattr(type(graph), "query", crash)
-    try:
-        update(reviser, new)
-    except Stop:
-        monkeypatch.undo()
-        assert visible(graph) in (
-            {text for text, _, _ in (FOUNDED, LEFT, QUIET)},
-            {QUIET[0], FOUNDED[0], "Cleo sold Bell."},
-        )
-        update(reviser, new) if not swapped(graph, new) else reviser.clear(new.id, 1, proceed)
-    monkeypatch.undo()
+    while True:
+        done = 0
+        monkeypatch.setattr(type(graph), "query", crash)
+        try:
+            act()
+        except Stop:
+            monkeypatch.undo()
+            yield step
+        else:
+            monkeypatch.undo()
+            return
+        step += 1
+
+
+OLD = (FOUNDED, LEFT, QUIET)
+NEW = (QUIET, FOUNDED, ("Cleo sold Bell.", [("Cleo", "Person"), BELL], []))
+
+
+def remove(reviser: FalkorReviser, document: Document) -> None:
+    clear(reviser, document.id)
+    reviser.retire(document.id, 1)
+    clear(reviser, document.id)
+
+
+def rename(reviser: FalkorReviser, document: Document) -> None:
+    clear(reviser, document.id)
+    reviser.rename(document.id, dataclasses.replace(document, id="file:c", path="c"), 1)
+    clear(reviser, "file:c")
+
+
+WAYS_ON = {
+    "again": update,
+    "removed": remove,
+    "renamed": rename,
+    "another": lambda reviser, new: update(reviser, dataclasses.replace(new, content_hash="third")),
+}
+
+
+@pytest.mark.parametrize("fingerprint", ["f1", "f2"])
+@pytest.mark.parametrize("way", WAYS_ON)
+def test_a_crash_at_any_query_of_an_update_leaves_one_version_whatever_comes_next(
+    way, fingerprint, graph, reviser, make_document, dump_graph, expected, monkeypatch
+) -> None:
+    writer = FalkorWriter(graph)
+    old, other = make_document("a", *OLD), make_document("b", FOUNDED)
+    new = make_document("a", *NEW, fingerprint=fingerprint)
+    versions = [{text for text, _, _ in said} for said in (OLD, NEW)]
+    crashes = 0
+    writer.write([old, other], 1, proceed)
+    for _ in each_crash(graph, monkeypatch, lambda: update(reviser, new)):
+        crashes += 1
+        assert visible(graph) in versions
+        before = visible(graph)
+        WAYS_ON[way](reviser, new)
+        derive(graph)
+        if way == "again":
+            assert dump_graph(graph) == expected(other, new)
+        elif way == "removed":
+            assert visible(graph) == {FOUNDED[0]}
+        elif way == "renamed":
+            assert visible(graph) == before | {FOUNDED[0]}
+        assert not graph.ro_query("MATCH (d:Document) WHERE d.content_hash IS NULL RETURN d.id")
+        assert not graph.ro_query("MATCH (c:Chunk) WHERE NOT ()-[:PART_OF]->(c) OR c.id ENDS WITH 'next' RETURN c.id")
+        for identity in ("file:a", "file:b", "file:c"):
+            remove(reviser, dataclasses.replace(old, id=identity))
+        derive(graph)
+        assert dump_graph(graph) == expected(), "nothing is left of it"
+        writer.write([old, other], 1, proceed)
+        derive(graph)
+    assert crashes > 10
+
+
+@pytest.mark.parametrize("fingerprint", ["f1", "f2"])
+def test_a_crash_at_any_query_of_a_removal_is_ended_by_an_ordinary_write(
+    fingerprint, graph, writer, reviser, make_document, dump_graph, expected, monkeypatch
+) -> None:
+    other = make_document("b", FOUNDED)
+    new = make_document("a", ("Ada founded Acme.", [ADA], []), QUIET, fingerprint=fingerprint)
+    writer.write([make_document("a", *OLD), other], 1, proceed)
+    for _ in each_crash(graph, monkeypatch, lambda: remove(reviser, new)):
+        if writer.stored(["file:a"]):
+            continue
+        writer.write([new], 1, proceed)
+        derive(graph)
+        assert dump_graph(graph) == expected(other, new)
+        remove(reviser, new)
+        writer.write([make_document("a", *OLD)], 1, proceed)
+
+
+@pytest.mark.parametrize("empty", [False, True])
+def test_a_crash_at_any_query_of_a_renaming_is_ended_by_clearing(
+    empty, graph, writer, reviser, make_document, dump_graph, expected, monkeypatch
+) -> None:
+    said = () if empty else (*OLD, FOUNDED)
+    old, other, to = make_document("a", *said), make_document("b", FOUNDED), make_document("c", *said)
+    writer.write([old, other], 1, proceed)
+
+    def act():
+        reviser.rename(old.id, to, 1)
+        clear(reviser, to.id)
+
+    for _ in each_crash(graph, monkeypatch, act):
+        act()
+        derive(graph)
+        assert dump_graph(graph) == expected(other, to)
+        remove(reviser, to)
+        writer.write([old], 1, proceed)
+
+
+def test_a_name_that_is_taken_is_not_given_twice(writer, reviser, make_document) -> None:
+    writer.write([make_document("a", FOUNDED), make_document("b", FOUNDED)], 1, proceed)
+    with pytest.raises(WriteIncomplete, match="there is one"):
+        reviser.rename("file:a", make_document("b", FOUNDED), 1)
+
+
+def test_a_half_staged_version_is_not_swapped_in(graph, writer, reviser, make_document, monkeypatch) -> None:
+    writer.write([make_document("a", FOUNDED)], 1, proceed)
+    new = make_document("a", LEFT, QUIET)
+    for _ in each_crash(graph, monkeypatch, lambda: reviser.stage(new, 1, proceed)):
+        with pytest.raises(WriteIncomplete):
+            reviser.swap(new, 1)
+    assert visible(graph) == {FOUNDED[0]}
+
+
+def test_a_swap_whose_answer_was_lost_is_done(writer, reviser, make_document) -> None:
+    writer.write([make_document("a", FOUNDED)], 1, proceed)
+    new = make_document("a", LEFT)
+    reviser.stage(new, 1, proceed)
+    reviser.swap(new, 1)
+    reviser.swap(new, 1)
+
+
+def test_a_finalize_between_two_steps_leaves_no_provisional_names(
+    graph, writer, reviser, make_document, dump_graph, expected
+) -> None:
+    writer.write([make_document("a", FOUNDED)], 1, proceed)
+    new = make_document("a", FOUNDED, LEFT, fingerprint="f2")
+    reviser.stage(new, 1, proceed)
     derive(graph)
-    assert dump_graph(graph) == expected(other, new)
-
-
-def swapped(graph: FalkorGraph, document: Document) -> bool:
-    stored = FalkorWriter(graph).stored([document.id])
-    return document.id in stored and stored[document.id].fingerprint == document.fingerprint
+    reviser.swap(new, 1)
+    derive(graph)
+    clear(reviser, new.id)
+    derive(graph)
+    assert dump_graph(graph) == expected(new)
 
 
 def test_a_third_version_takes_the_place_of_a_staged_one(
@@ -222,18 +354,18 @@ def test_a_retired_document_is_gone_with_what_it_alone_said(
     writer.write([make_document("a", FOUNDED, LEFT), stays], 1, proceed)
     assert reviser.retire("file:a", 1)
     assert visible(graph) == {FOUNDED[0]}
-    removed = reviser.clear("file:a", 1, proceed)
+    removed = clear(reviser, "file:a")
     assert (removed.chunks, removed.entities_touched, removed.relations_touched) == (2, 3, 2)
     derive(graph)
     assert dump_graph(graph) == expected(stays)
     assert not reviser.retire("file:a", 1)
-    assert reviser.clear("file:a", 1, proceed) == Removed()
+    assert clear(reviser, "file:a") == Removed()
 
 
 def test_the_same_content_at_two_paths_stays_cited_when_one_goes(graph, writer, reviser, make_document) -> None:
     writer.write([make_document("a", FOUNDED), make_document("b", FOUNDED)], 1, proceed)
     reviser.retire("file:a", 1)
-    reviser.clear("file:a", 1, proceed)
+    clear(reviser, "file:a")
     rows = graph.ro_query("MATCH ()-[x:RELATES]->() RETURN size(x.source_chunk_ids)")
     assert rows == [[1]]
     assert graph.ro_query("MATCH (d:Document)-[:PART_OF]->(c) RETURN d.id, c.text") == [["file:b", FOUNDED[0]]]
@@ -246,7 +378,7 @@ def test_what_a_merged_away_name_said_goes_with_its_document(graph, writer, revi
     update(reviser, make_document("a", short, QUIET))
     assert graph.ro_query("MATCH (e:__Entity__) RETURN e.id ORDER BY e.id") == [["acme__organization"], ["ada__person"]]
     reviser.retire("file:a", 1)
-    reviser.clear("file:a", 1, proceed)
+    clear(reviser, "file:a")
     mentions = graph.ro_query("MATCH (e {id: 'acme__organization'})-[m:MENTIONED_IN]->() RETURN m.as_id")
     assert mentions == [["acme__organization"]]
     assert graph.ro_query("MATCH ()-[x:RELATES]->() RETURN x.rel_type") == [["FOUNDED"]]
@@ -259,6 +391,7 @@ def test_a_renamed_document_is_as_one_that_always_had_its_name(
     writer.write([make_document("a", FOUNDED, LEFT, FOUNDED), other], 1, proceed)
     to = make_document("c", FOUNDED, LEFT, FOUNDED)
     assert reviser.rename("file:a", to, 1)
+    clear(reviser, to.id)
     derive(graph)
     assert dump_graph(graph) == expected(other, to)
     assert not reviser.rename("file:a", to, 1)
@@ -268,4 +401,5 @@ def test_vectors_move_with_a_renamed_document(graph, writer, reviser, make_docum
     writer.write([make_document("a", FOUNDED)], 1, proceed)
     graph.query("MATCH (c:Chunk) SET c.embedded_hash = 'h', c.embedding = vecf32([1, 2])")
     reviser.rename("file:a", make_document("c", FOUNDED), 1)
+    clear(reviser, "file:c")
     assert graph.ro_query("MATCH (c:Chunk) RETURN c.document_id, c.embedded_hash") == [["file:c", "h"]]

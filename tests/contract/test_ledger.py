@@ -7,7 +7,7 @@ import redis
 from scheduler.errors import LedgerUnavailable, RunNotFound, RunNotOpen
 from scheduler.finalize import FinalizeLedger, Phase, Shard
 from scheduler.ledger import Ledger
-from scheduler.records import NewFile, Outcome
+from scheduler.records import NewFile, Op, Outcome
 from scheduler.states import FileState, RunState
 
 
@@ -116,8 +116,8 @@ def test_a_sealed_run_takes_no_more_files(ledger):
 def test_an_interrupted_listing_can_start_again(ledger):
     run = ledger.open_run("kb", "/files", finalize="auto", options={})
     ledger.append(run, 0, [NewFile("a", 1), NewFile("b", 1, Outcome(FileState.SKIPPED, "unsupported_format"))])
-    ledger.clear_open(run)
-    assert ledger.append(run, 0, [NewFile("c", 1)]) == 1
+    listing = ledger.clear_open(run)
+    assert ledger.append(run, 0, [NewFile("c", 1)], listing=listing) == 1
     status = ledger.status(run)
     assert (status.total, status.ended) == (1, 0)
 
@@ -391,3 +391,30 @@ def test_a_redis_that_does_not_answer_is_a_transient_error():
     for ask in (ledger.runs, ledger.active_runs, lambda: list(ledger.files("r")), lambda: ledger.status("r")):
         with pytest.raises(LedgerUnavailable):
             ask()
+
+
+def test_a_listing_that_was_begun_anew_refuses_the_one_before(ledger):
+    run = ledger.open_run("kb", "/", finalize="never", options={})
+    ledger.append(run, 0, [NewFile("old", 1)])
+    second = ledger.clear_open(run)
+    with pytest.raises(RunNotOpen, match="lists the run anew"):
+        ledger.append(run, 0, [NewFile("late", 1)])
+    with pytest.raises(RunNotOpen, match="lists the run anew"):
+        ledger.seal(run)
+    ledger.append(run, 0, [NewFile("new", 1)], listing=second)
+    ledger.seal(run, listing=second)
+    assert [report.relative for report in ledger.files(run)] == ["new"]
+    with pytest.raises(RunNotOpen, match="sealed"):
+        ledger.clear_open(run)
+    assert [report.relative for report in ledger.files(run)] == ["new"]
+    assert take(ledger).files == (0,)
+
+
+def test_what_a_file_is_wanted_for_travels_with_it(ledger):
+    run = ledger.open_run("kb", "/", finalize="never", options={})
+    ledger.append(run, 0, [NewFile("a", 1), NewFile("b", 0, order={"op": "delete", "id": "note"})])
+    ledger.seal(run)
+    first, second = ledger.claim(take(ledger), "load", "h", "w")
+    assert (first.op, first.document) == (Op.INGEST, "file:a")
+    assert (second.op, second.document) == (Op.DELETE, "note")
+    assert [report.document for report in ledger.files(run)] == ["file:a", "note"]

@@ -162,6 +162,8 @@ FILE_SCENES = {
     (W.RUNNING, W.WAITING): (cancel_what_is_written, sweep),
     **{(W.RUNNING, state): (Mill.start, lambda m, state=state: m.end(state)) for state in F},
     (F.WRITTEN, W.WAITING): (lambda m: m.end_all(F.WRITTEN), Mill.reopen),
+    (F.UPDATED, W.WAITING): (lambda m: m.end_all(F.UPDATED), lambda m: m.reopen(F.UPDATED)),
+    (F.REMOVED, W.WAITING): (lambda m: m.end_all(F.REMOVED), lambda m: m.reopen(F.REMOVED)),
     (F.FAILED, W.WAITING): (lambda m: m.end_all(F.FAILED), lambda m: m.verbs.retry(m.run)),
 }
 LISTED = {(W.PENDING, F.SKIPPED), (W.PENDING, F.FAILED)}

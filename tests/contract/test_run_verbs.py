@@ -5,7 +5,7 @@ import re
 import fakeredis
 import pytest
 
-from scheduler.errors import RunOver
+from scheduler.errors import LedgerUnavailable, RunOver
 from scheduler.finalize import FinalizeLedger
 from scheduler.ledger import Ledger
 from scheduler.records import NewFile, Outcome
@@ -212,6 +212,20 @@ def test_memory_is_never_above_the_mark_without_a_limit_and_told_with_one(redis_
         assert re.fullmatch(r"Redis holds \d+ of 512 MB, above the mark of 0%", str(full))
     finally:
         redis_client.config_set("maxmemory", before)
+
+
+def test_a_full_redis_is_told_from_a_silent_one_and_is_no_fault(redis_client, monkeypatch):
+    monkeypatch.setattr("scheduler.scripts.PATIENCE_SECONDS", 0.0)
+    ledger = Ledger(redis_client, lease_ms=60_000, queue_ttl_ms=60_000, max_starts=3)
+    run = submit(ledger, 1)
+    before = redis_client.config_get("maxmemory")["maxmemory"]
+    redis_client.config_set("maxmemory", 1)
+    try:
+        with pytest.raises(LedgerUnavailable, match="is full"):
+            RunVerbs(redis_client, ledger).pause(run, "by hand")
+    finally:
+        redis_client.config_set("maxmemory", before)
+    assert RunVerbs(redis_client, ledger).pause(run, "by hand").state is RunState.PAUSED
 
 
 def test_graphs_whose_names_hold_colons_keep_apart(client, ledger):

@@ -9,9 +9,11 @@ from pathlib import Path
 
 import pytest
 
+from scheduler.workers import KEY
 from workers.app import create_app
 from workers.bootstrap import open_graph
 from workers.client import Client
+from workers.connections import connect_redis
 from workers.settings import Settings
 
 QUEUES = "load,extract,write,finalize,query"
@@ -56,6 +58,10 @@ class System:
         """Give the state and code of each file by its path."""
         return {r.relative: (r.state, r.code) for r in self.client.files(run)}
 
+    def graphs(self):
+        """Name the graphs of the server."""
+        return open_graph(self.settings, "any").names()
+
     def rows(self, graph, cypher):
         """Read the graph."""
         return open_graph(self.settings, graph).ro_query(cypher)
@@ -96,6 +102,9 @@ def system(request, redis_server, graph_server, tmp_path_factory):
         app.set_default()
         app.set_current()
         running = System(Client(settings, app), settings, environment, folder / "worker.log")
+        with connect_redis(settings) as client:
+            # The worker of the module before was ended at once, and is not to be taken for ours.
+            client.delete(KEY)
         worker = running.start_worker()
         try:
             assert wait_for_workers(running.client, QUEUES.split(","), 60), running.log.read_text("utf-8", "replace")

@@ -154,6 +154,12 @@ def test_a_cancelled_run_does_not_go_on(cluster, detached, files) -> None:
     assert f"Ingest {files} again" in resumed.err
 
 
+def test_a_code_that_no_file_failed_with_is_refused(cluster, detached) -> None:
+    refused = cluster.run("retry", detached, "--failed", "--code", "worker_last")
+    assert refused.status == USAGE
+    assert f"graphmill failures {detached}" in refused.err
+
+
 def test_a_run_that_runs_is_followed_to_its_end_by_all_who_resume_it(cluster, detached) -> None:
     followers = [cluster.start("resume", detached, "--json") for _ in range(2)]
     for follower in followers:
@@ -313,6 +319,24 @@ def test_commands_share_a_running_stack_from_ingest_to_a_checked_answer(embedded
     stack.send_signal(signal.SIGTERM)
     assert stack.wait(WAIT_SECONDS) == DONE
     assert [process for process in family if process.is_running()] == []
+
+
+def test_a_folder_of_stage_results_that_cannot_be_opened_is_named_and_nothing_waits_for_it(cheap, files) -> None:
+    there = files / "empty.txt" / "artifacts"
+    ended = Shell(cheap.folder, {**cheap.variables, "GRAPHMILL_ARTIFACTS_DIR": str(there)}).run("ingest", "files")
+    assert ended.status == UNREACHABLE
+    assert str(there) in ended.err
+
+
+def test_workers_of_a_killed_command_do_not_hold_up_one_with_other_settings(cheap, files) -> None:
+    process = cheap.start("ingest", "files")
+    assert process.stdout is not None
+    assert process.stdout.readline().startswith("Run ")
+    process.kill()
+    process.communicate()
+    changed = Shell(cheap.folder, {**cheap.variables, "GRAPHMILL_CHUNK__MAX_TOKENS": "64"})
+    ended = changed.run("ingest", "files")
+    assert ended.status == FAILED, ended.err  # the broken file, and nothing else
 
 
 def test_an_interrupted_ingest_leaves_nothing_running_and_is_resumed(cheap, files) -> None:

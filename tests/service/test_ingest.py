@@ -52,15 +52,6 @@ def test_a_second_ingest_finds_everything_unchanged_and_needs_no_finalize(system
     assert system.client.finalize_status(graph_name).number == before
 
 
-def test_a_changed_file_is_told_and_left_alone(system, folder, graph_name):
-    system.ingest(folder, graph_name)
-    (folder / "story3.txt").write_text("Another story of Cass Verity.", "utf-8")
-    status = system.ingest(folder, graph_name)
-    assert system.outcomes(status.run)["story3.txt"] == ("changed", "content_changed")
-    assert status.counts["unchanged"] == 6
-    assert count(system, graph_name, "(e:__Entity__ {name: 'Cass Verity'})") == 0
-
-
 def test_bad_files_end_by_themselves_with_their_reason(system, folder, graph_name):
     (folder / "empty.txt").write_bytes(b"")
     (folder / "blank.md").write_text(" \n\n\t", "utf-8")

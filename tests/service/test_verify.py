@@ -230,3 +230,21 @@ def redis_client_of():
     from workers.connections import connect_redis
 
     return lambda system: connect_redis(system.settings)
+
+
+@pytest.mark.parametrize(
+    "left",
+    [
+        "MATCH (d:Document {path: 'story0.txt'}) SET d.writing = 'clearing'",
+        "CREATE (:Document {id: 'file:story0.txt\x1fnext', writing: 'v'})",
+        "CREATE (:Document {id: 'file:story0.txt\x1fpast'})",
+    ],
+)
+def test_what_a_crash_left_of_a_replaced_document_is_named_until_its_next_touch(system, folder, graph_name, left):
+    system.ingest(folder, graph_name)
+    change(system, graph_name, left)
+    (finding,) = system.client.verify(graph_name).findings
+    assert (finding.code, finding.examples) == (FaultCode.DOCUMENT_UNSTAMPED, ("file:story0.txt",))
+    (folder / "story0.txt").write_text(STORY.format("Gita Moss"), "utf-8")
+    system.ingest(folder, graph_name)
+    assert system.client.verify(graph_name).findings == ()

@@ -12,7 +12,7 @@ from scheduler.ledger import Ledger
 from scheduler.records import Outcome
 from scheduler.scripts import reaching_ledger
 from scheduler.stages import each_file
-from scheduler.states import FileState
+from scheduler.states import STAGES, FileState
 from scheduler.tick import DispatchConfig
 from scheduler.verbs import RunVerbs
 from tasks.canvas import CanvasSender
@@ -97,11 +97,12 @@ def build():
         memory_mark=1.0,
         keep_seconds=3600,
     )
+    stages = MarkingStages(client)
     return Resources(
         ledger=ledger,
         verbs=RunVerbs(client, ledger),
         finalizes=finalizes,
-        stages=MarkingStages(client),
+        stages={name: getattr(stages, name) for name in STAGES},
         finalize_steps=MarkingSteps(client, finalizes),
         queries=None,
         sender=CanvasSender(),

@@ -131,6 +131,15 @@ _THIRD_PARTIES = (
     ),
     _ThirdParty(
         "redis.exceptions",
+        "OutOfMemoryError",
+        ExitCode.UNREACHABLE,
+        "redis_full",
+        lambda _: (
+            "Redis is full and takes nothing in. A larger maxmemory makes room; `graphmill health` shows how much."
+        ),
+    ),
+    _ThirdParty(
+        "redis.exceptions",
         "RedisError",
         ExitCode.UNREACHABLE,
         "redis_unavailable",

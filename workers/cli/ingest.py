@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workers.cli.exits import ExitCode, UsageMistake
+from workers.cli.exits import ExitCode
+from workers.cli.giving import check_table, check_text_options, read_order, read_text
 from workers.cli.options import DataDirOption, GraphOption, JsonOption, RunArgument, data_dir_flag, read_settings
-from workers.cli.output import Output, printable
+from workers.cli.output import Output
+from workers.cli.places import resolve_place
 from workers.cli.progress import open_display
 
 if TYPE_CHECKING:
@@ -37,8 +39,10 @@ class _How:
     detach: bool
 
 
-def ingest(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH", help="Files and folders to ingest.")],
+def ingest(  # noqa: PLR0913, PLR0917 - each is an option
+    paths: Annotated[
+        list[Path] | None, typer.Argument(metavar="PATH", show_default=False, help="Files and folders to ingest.")
+    ] = None,
     graph: GraphOption = None,
     root: Annotated[
         Path | None,
@@ -58,6 +62,29 @@ def ingest(
     detach: Annotated[
         bool, typer.Option("--detach", help="End once the files are listed, and leave the work to the workers.")
     ] = False,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--text", metavar="FILE", help="Ingest one text that is no file, from FILE or - (standard input)."
+        ),
+    ] = None,
+    identity: Annotated[
+        str | None, typer.Option("--id", metavar="ID", help="Id of that text's document; the same id replaces it.")
+    ] = None,
+    table: Annotated[
+        bool, typer.Option("--table", help="PATH is one CSV file, whose rows become entities; needs --label and --key.")
+    ] = False,
+    label: Annotated[str | None, typer.Option("--label", metavar="LABEL", help="What the rows of a table are.")] = None,
+    key: Annotated[
+        str | None, typer.Option("--key", metavar="COLUMN", help="Column of a table that tells its rows apart.")
+    ] = None,
+    name: Annotated[
+        str | None, typer.Option("--name", metavar="COLUMN", help="Column that names them. Default: the key's.")
+    ] = None,
+    refs: Annotated[
+        list[str] | None,
+        typer.Option("--ref", metavar="COLUMN=LABEL", help="Column that holds the key of another row, and its label."),
+    ] = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
@@ -66,16 +93,27 @@ def ingest(
     Watches until they are in it. Run it again on the same folder at any time: what is in the graph already costs
     next to nothing. Ctrl-C is safe at any moment.
     """
+    order = read_order(table, label, key, name, refs or ())
+    check_text_options(text, identity, paths, root or order)
     output = Output(as_json=as_json)
-    settings = read_settings(graph=graph, data_dir=data_dir)
-    places = [_place(path) for path in paths]
+    settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
+    how = _How(finalize.value, priority, detach)
+    if text is not None and identity is not None:
+        said, named = read_text(output, settings, text), identity
+        return _ingest(output, settings, named, how, flags, lambda c, **how: c.ingest_text(said, id=named, **how))
+    places = [resolve_place(path) for path in paths or ()]
     # Where hosts see the files under a common place, names are relative to that on all of them.
     given = root or settings.files_root
-    top = _place(given) if given is not None else _common_folder(places)
+    top = resolve_place(given) if given is not None else _common_folder(places)
+    if order is not None:
+        check_table(places, top, order)
+        what = str(places[0])
+        return _ingest(
+            output, settings, what, how, flags, lambda c, **how: c.ingest_table(places[0], top, order, **how)
+        )
     if not _any_file(top, places):
         return _report_nothing(output, places)
-    how = _How(finalize.value, priority, detach)
-    return _ingest(output, settings, places, top, how, data_dir_flag(data_dir))
+    return _ingest(output, settings, str(top), how, flags, lambda c, **how: c.submit(places, top, **how))
 
 
 def resume(run: RunArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> ExitCode:
@@ -103,17 +141,13 @@ def _tell_more(status: "RunStatus", flags: str) -> str:
     root, graph = shlex.quote(status.root), shlex.quote(status.graph)
     new = f"\nNew and changed files need a new run: graphmill ingest {root} --graph {graph}{flags}"
     failed = f"\nFiles that failed are tried again by: graphmill retry {status.run} --failed{flags}"
-    return failed + new if status.failed else new
+    return (failed if status.failed else "") + (new if status.root else "")
 
 
 def _ingest(
-    output: Output,
-    settings: "Settings",
-    paths: Sequence[Path],
-    root: Path,
-    how: _How,
-    flags: str,
+    output: Output, settings: "Settings", what: str, how: _How, flags: str, submit: Callable[..., str]
 ) -> ExitCode:
+    """Make a run by `submit`, which is given the client and how, and watch it; `what` is shown."""
     from workers.bootstrap import check_parts
     from workers.cli.driving import interruptible
     from workers.cli.summary import show_summary
@@ -125,7 +159,7 @@ def _ingest(
     def opened(run: str) -> None:
         made.append(run)
         tell = output.note if output.as_json else output.line
-        tell(f"Run {run}: {root} into graph {settings.graph}")
+        tell(f"Run {run}: {what} into graph {settings.graph}")
         if settings.language_notice:
             output.note(settings.language_notice)
 
@@ -145,9 +179,8 @@ def _ingest(
         client = system.client
         with open_display(output) as display, interruptible(how_to_go_on, display.note):
             listed = show_listing(system, display)
-            run = client.submit(
-                paths,
-                root,
+            run = submit(
+                client,
                 graph=settings.graph,
                 finalize=how.finalize,
                 priority=how.priority,
@@ -185,21 +218,6 @@ def _report_nothing(output: Output, paths: Sequence[Path]) -> ExitCode:
     else:
         output.line(f"No file was found in {where} (names with a leading dot are passed over).")
     return ExitCode.OK
-
-
-def _place(path: Path) -> Path:
-    """Make a path independent of this process's folder; links stay links, as the user named them.
-
-    Where it goes up by `..`, that is up from where a link leads, as for the system and all other programs.
-    """
-    place = Path(os.path.realpath(path)) if ".." in path.parts else path.absolute()
-    try:
-        str(place).encode()
-    except UnicodeEncodeError:
-        raise UsageMistake(
-            f"{printable(str(place))}: a path that is given must be UTF-8 (names of files beneath it need not be)."
-        ) from None
-    return place
 
 
 def _common_folder(paths: Sequence[Path]) -> Path:

@@ -20,14 +20,22 @@ from workers.cli.inspect import fingerprint, verify
 from workers.cli.leases import leases
 from workers.cli.output import Output, printable
 from workers.cli.questions import ask, check
+from workers.cli.reextract import reextract
+from workers.cli.removal import delete, drop
 from workers.cli.reports import failures, runs, status
 from workers.cli.serving import flower, up, worker
 from workers.cli.settings import settings
+from workers.cli.sync import sync
 from workers.cli.verbs import cancel, pause, retry
+from workers.cli.watch import watch
 
 NAME = "graphmill"
 _EXAMPLES: dict[Callable[..., ExitCode], str] = {
     ingest: "graphmill ingest handbook/ --graph kb",
+    sync: "graphmill sync handbook/ --graph kb --dry-run",
+    watch: "graphmill watch handbook/ --graph kb",
+    delete: "graphmill delete handbook/old.md file:travel.md --graph kb",
+    reextract: "graphmill reextract --all --ontology types.yaml --graph kb",
     ask: 'graphmill ask "Who approves travel?" --graph kb',
     check: 'graphmill check "The head of department approves travel [1]."',
     runs: "graphmill runs --limit 5",
@@ -41,6 +49,7 @@ _EXAMPLES: dict[Callable[..., ExitCode], str] = {
     finalize: "graphmill finalize --graph kb",
     verify: "graphmill verify --graph kb",
     fingerprint: "graphmill fingerprint --graph kb",
+    drop: "graphmill drop --graph kb",
     up: "graphmill up --data-dir /srv/graphmill",
     worker: "graphmill worker extract --concurrency 8",
     flower: "graphmill flower --port 5556",
@@ -97,7 +106,8 @@ def prepare_process() -> None:
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _interrupt)
     for stream in (sys.stdout, sys.stderr):
-        cast("Any", stream).reconfigure(errors="backslashreplace")
+        if stream is not None:  # closed by who started us
+            cast("Any", stream).reconfigure(errors="backslashreplace")
 
 
 def run(arguments: Sequence[str]) -> int:

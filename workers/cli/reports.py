@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 NEWEST = 5
 WATCH_SECONDS = 1.0
-_IN_ORDER = frozenset({"written", "unchanged"})
-_STATES = ("written", "unchanged", "changed", "skipped", "failed")
+_IN_ORDER = frozenset({"written", "updated", "removed", "unchanged"})
+_STATES = ("written", "updated", "removed", "unchanged", "changed", "skipped", "failed")
 
 
 def runs(

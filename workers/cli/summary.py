@@ -1,5 +1,6 @@
 """What came of a run: the summary for people, and the same as JSON."""
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,10 @@ SHOWN_FAILURES = 10
 _STYLES = {"failed": "red", "changed": "yellow"}
 _MEANINGS = {
     "written": "new in the graph",
+    "updated": "follows the file's new content, name or settings",
+    "removed": "has left the graph",
     "unchanged": "in the graph already",
-    "changed": "the graph holds another version, which stays as it is",
+    "changed": "in the graph as other settings gave it, and stays so (graphmill reextract)",
     "skipped": "no text for a graph (empty, a scan, or a kind that is not read)",
     "failed": "could not be ingested",
     "cancelled": "not finished when the run was cancelled; left nothing in the graph",
@@ -84,8 +87,10 @@ def show_file(output: Output, report: "FileReport") -> None:
         output.paragraph(report.message)
 
 
-def show_summary(output: Output, client: "Client", status: "RunStatus", flags: str) -> ExitCode:
-    """Show what came of a run, and give the exit code that says it."""
+def show_summary(
+    output: Output, client: "Client", status: "RunStatus", flags: str, more: Mapping[str, Any] | None = None
+) -> ExitCode:
+    """Show what came of a run, and give the exit code that says it; `more` goes into its JSON, too."""
     failures = list(islice(client.files(status.run, [FileState.FAILED]), SHOWN_FAILURES))
     paused = status.state is RunState.PAUSED
     failed = status.failed > 0 or bool(status.error) or paused
@@ -94,9 +99,11 @@ def show_summary(output: Output, client: "Client", status: "RunStatus", flags: s
         output.document(
             {
                 **run_document(status),
+                "changes": as_row(client.changes(status.run)),
                 "graph_counts": counts,
                 "finalize": as_row(client.finalize_status(status.graph)),
                 "failures": [file_document(report) for report in failures],
+                **(more or {}),
             }
         )
         return ExitCode.FAILED if failed else ExitCode.OK

@@ -65,6 +65,10 @@ def retry(
     with open_system(settings, output.note, roles=INGEST_ROLES, queues=INGEST_QUEUES) as system:
         with open_display(output) as display, interruptible(lambda: f"graphmill resume {run}{flags}", display.note):
             again = system.client.verbs.retry(run, code)
+            if code and not again:
+                raise UsageMistake(
+                    f"No file of run {run} failed with {code!r}. `graphmill failures {run}{flags}` shows the codes."
+                )
             display.note(f"{again:,} files are tried again.")
             status = watch_run(system, display, run)
         return show_summary(output, system.client, status, flags)

@@ -103,6 +103,10 @@ class FalkorGraph:
         """
         return self._run(cypher, rows, parameters, read_only=True)
 
+    def delete(self) -> None:
+        """Remove the graph; raises `GraphMissing` where there is none, `GraphUnavailable`."""
+        self._execute("GRAPH.DELETE", self.name)
+
     def create_unique_constraint(self, label: str, attribute: str) -> None:
         """Ask for a unique constraint on nodes; it becomes operational later. Idempotent."""
         try:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 from pipeline.adapters.falkor import derive, merge, pending, record, vectors
 from pipeline.adapters.falkor.client import FalkorGraph
+from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.models import Candidate, EmbeddingText, GraphCounts, GraphRecord, Pending
 from pipeline.ports import Vectors
 
@@ -25,6 +26,10 @@ class FalkorCurator:
     def merge_candidates(self, entity_ids: Sequence[str]) -> list[Candidate]:
         """See `GraphCurator.merge_candidates`."""
         return merge.find_candidates(self._graph, entity_ids)
+
+    def settle(self) -> None:
+        """See `GraphCurator.settle`."""
+        settle_labels(self._graph)
 
     def merge(self, survivor: str, duplicate: str, epoch: int) -> bool:
         """See `GraphCurator.merge`."""

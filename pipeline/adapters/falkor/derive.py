@@ -12,11 +12,12 @@ from typing import Any
 
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
+from pipeline.adapters.falkor.keyed import derive_properties
 from pipeline.adapters.falkor.merged import merged_into, resolve_merged
 from pipeline.adapters.falkor.pages import fill_pages
 from pipeline.adapters.falkor.pending import mark_pending
 from pipeline.adapters.falkor.settle import settle_labels
-from pipeline.ids import relation_key, split_relation_key
+from pipeline.ids import key_of, relation_key, split_relation_key
 from pipeline.resolve import canonical_key
 from pipeline.write import pick_description, pick_name, spell_fact
 
@@ -89,8 +90,8 @@ class _Statement:
     chunk_ids: tuple[str, ...]
 
 
-def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:
-    """See `GraphCurator.derive_entities`."""
+def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int, *, settled: bool = False) -> int:
+    """See `GraphCurator.derive_entities`; `settled` says that the engine has settled its labels just now."""
     doubtful = [identity for (identity,) in graph.ro_query(_DOUBTFUL, list(dict.fromkeys(ids)))]
     stored = {row[0]: row[1:] for row in graph.ro_query(_ENTITIES, doubtful)}
     votes: defaultdict[str, dict[str, int]] = defaultdict(dict)
@@ -98,7 +99,9 @@ def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:
         votes[identity][name] = int(count)
     descriptions = dict(graph.ro_query(_DESCRIPTIONS, list(stored)))
     changed, renamed = [], []
-    for identity, names in votes.items():
+    for identity, spellings in votes.items():
+        # A table that only points at a row calls it by its key.
+        names = {name: n for name, n in spellings.items() if name != key_of(identity)} or spellings
         name = pick_name(names)
         derived = [name, descriptions.get(identity) or "", sorted(names.keys() - {name}) or None]
         before_name, before_description, before_aliases = stored[identity]
@@ -109,9 +112,9 @@ def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:
     # Before the names change, so that a crash in between forgets no fact that spells an old one.
     touched = [("relation", relation_key(*ends)) for ends in graph.ro_query(_RELATIONS_OF, renamed)]
     mark_pending(graph, touched, secrets.token_hex(8), epoch)
-    total = _run_pages(graph, _SET_ENTITIES, changed, epoch)
+    total = _run_pages(graph, _SET_ENTITIES, changed, epoch) + derive_properties(graph, ids, epoch)
     unmentioned = stored.keys() - votes.keys()
-    if unmentioned:
+    if unmentioned and not settled:
         settle_labels(graph)
     return total + _run_pages(graph, _DELETE_UNMENTIONED, unmentioned, epoch)
 

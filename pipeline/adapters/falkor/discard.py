@@ -8,7 +8,6 @@ from itertools import batched
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
 from pipeline.adapters.falkor.pending import mark_pending
-from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.ids import relation_key
 
 _PAGE = 500
@@ -19,8 +18,12 @@ _SUPPORTED = """
 UNWIND $rows AS id MATCH (c:Chunk {id: id}) MATCH (c)<-[s:__SUPPORT__]-(a) RETURN DISTINCT a.id, s.rel_type, s.tgt
 """
 _DELETE_CHUNKS = """
-UNWIND $rows AS id MATCH (c:Chunk {id: id}) OPTIONAL MATCH (p:__Pending__ {id: id}) DELETE p, c RETURN count(*)
+UNWIND $rows AS id MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk {id: id}) WHERE indegree(c, 'PART_OF') = 1
+OPTIONAL MATCH (p:__Pending__ {id: id})
+DELETE p, c RETURN count(*)
 """
+# Lest a half-removed version be swapped in.
+_UNSTAGE = "MATCH (d:Document {id: $id}) SET d.staged = NULL RETURN count(d)"
 _DELETE_DOCUMENT = "MATCH (d:Document {id: $id}) DELETE d RETURN count(*)"
 
 
@@ -40,17 +43,20 @@ class Touched:
 def discard_document(graph: FalkorGraph, identity: str, epoch: int) -> Touched:
     """Remove a document and its chunks with their mentions and supports; repeating it ends what was begun.
 
+    The caller has let the engine settle its labels.
+
     Entities and relations that lose something are pending before they do, so that finalize derives
     them anew, and deletes those that nothing mentions or states any more.
     """
-    settle_labels(graph)
     gone = Touched(0)
+    if not run_fenced(graph, _UNSTAGE, epoch, id=identity):
+        return gone
     chunks = [chunk for (chunk,) in graph.ro_query(_CHUNKS, id=identity)]
     for page in batched(chunks, _PAGE):
         touched = read_touched(graph, page)
         mark_pending(graph, touched.marks(), secrets.token_hex(8), epoch)
         gone = Touched(gone.chunks + len(page), gone.entities | touched.entities, gone.relations | touched.relations)
-        run_fenced(graph, _DELETE_CHUNKS, epoch, page)
+        run_fenced(graph, _DELETE_CHUNKS, epoch, page, id=identity)
     run_fenced(graph, _DELETE_DOCUMENT, epoch, id=identity)
     return gone
 

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 
-from pipeline.adapters.falkor import fingerprint, verify
+from pipeline.adapters.falkor import fingerprint, scan, verify
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.findings import Fault, KindFingerprint
+from pipeline.models import PlacedDocument
 
 
 class FalkorInspector:
@@ -24,3 +25,7 @@ class FalkorInspector:
     def unstamped(self) -> Iterator[str]:
         """See `GraphInspector.unstamped`."""
         return verify.list_unstamped(self._graph)
+
+    def documents(self) -> Iterator[PlacedDocument]:
+        """See `GraphInspector.documents`."""
+        return (PlacedDocument(*row) for row in scan.list_documents(self._graph))

@@ -9,8 +9,10 @@ _WRITTEN = "MATCH (d:Document)-[part:PART_OF]->(c) WHERE d.content_hash <> ''"
 # `spans` is JSON, `[[start, end], …]` in order; where there is none this is null, and so not true.
 _OPENS = "toInteger(split(substring(m.spans, 2), ',')[0]) < $opening"
 # Where two versions of a document share a passage, each tells on its edge where it stands.
-_PLACE = """d.path, coalesce(part.page_first, c.page_first), coalesce(part.start_char, c.start_char),
-       coalesce(part.end_char, c.end_char), coalesce(part.heading_path, c.heading_path)"""
+_PLACE = "d.path, " + ", ".join(
+    f"CASE WHEN part.start_char IS NULL THEN c.{name} ELSE part.{name} END"
+    for name in ("page_first", "start_char", "end_char", "heading_path")
+)
 
 RECORD = """
 MATCH (g:__GraphRAGConfig__ {id: 'default'}) WHERE g.embedding_model <> ''

@@ -1,18 +1,19 @@
-"""Replaces and removes stored documents: a reader sees the old one or the new one, never a mixture.
+"""Replaces, removes and renames stored documents: a reader sees the old one or the new one, never a mixture.
 
 The new version is written beside the old one, under a node of its own that no reader looks at, as it
 has no content hash. One query over two nodes then swaps them, whatever the document's size; what the
 old one alone held is removed afterwards, and nothing reads it any more. Each step can be repeated, and
-the next one who touches the document ends what was begun. Rules: ADR 0005.
+the next one who writes, retires or renames the document ends what was begun. Rules: ADR 0005.
 """
 
 import secrets
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import batched, pairwise
 
 from pipeline import ids
+from pipeline.adapters.falkor import revise_statements as cypher
 from pipeline.adapters.falkor import statements
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.derive import derive_entities, derive_relations
@@ -20,69 +21,14 @@ from pipeline.adapters.falkor.discard import Touched, discard_document, read_tou
 from pipeline.adapters.falkor.fence import raise_fence, run_fenced
 from pipeline.adapters.falkor.merged import resolve_merged
 from pipeline.adapters.falkor.pending import mark_pending
+from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.adapters.falkor.write import check_counts, send_rows
 from pipeline.errors import WriteIncomplete
 from pipeline.models import Document, Extraction, Removed
 from pipeline.ports import Progress
-from pipeline.write import extracted_ids, make_rows
+from pipeline.write import GraphRows, StoredCounts, extracted_ids, make_rows
 
 _PAGE = 500
-_STATE = "MATCH (d:Document {id: $id}) RETURN d.content_hash, d.fingerprint, d.writing"
-_CHUNKS = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) RETURN c.id"
-_COPY_VECTORS = """
-UNWIND $rows AS r MATCH (o:Chunk {id: r[0]}) MATCH (c:Chunk {id: r[1]}) WHERE o.embedded_hash <> ''
-SET c.embedding = o.embedding, c.embedded_hash = o.embedded_hash
-RETURN count(*)
-"""
-_SWAP = """
-MATCH (p:Document {id: $next}) WHERE p.writing = $version
-MATCH (d:Document {id: $id})
-SET d.id = $past, d.content_hash = NULL, d.writing = NULL,
-    p.id = $id, p.content_hash = $stamp[1], p.source_hash = $stamp[2], p.fingerprint = $stamp[3], p.run_id = $stamp[4],
-    p.writing = $clearing
-RETURN count(p)
-"""
-_RETIRE = "MATCH (d:Document {id: $id}) SET d.id = $past, d.content_hash = NULL, d.writing = NULL RETURN count(d)"
-_TEMPORARY = """
-MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) WHERE c.id ENDS WITH $suffix
-RETURN c.id
-"""
-_NAME_CHUNKS = """
-UNWIND $rows AS r MATCH (c:Chunk {id: r[0]}) SET c.id = r[1]
-WITH r OPTIONAL MATCH (p:__Pending__ {id: r[0]}) SET p.id = r[1]
-RETURN count(*)
-"""
-_MOVED = """
-MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) WHERE x.start_char >= 0
-RETURN c.id, c.index <> x.index OR c.start_char <> x.start_char OR c.end_char <> x.end_char
-       OR coalesce(c.page_first, 0) <> coalesce(x.page_first, 0) OR coalesce(c.page_last, 0) <> coalesce(x.page_last, 0)
-       OR coalesce(c.heading_path, []) <> coalesce(x.heading_path, [])
-"""
-_PLACE_CHUNKS = """
-UNWIND $rows AS id MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk {id: id})
-SET c.index = x.index, c.start_char = x.start_char, c.end_char = x.end_char, c.page_first = x.page_first,
-    c.page_last = x.page_last, c.heading_path = x.heading_path
-RETURN count(*)
-"""
-_FORGET_PLACES = """
-UNWIND $rows AS id MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk {id: id})
-SET x.start_char = NULL, x.end_char = NULL, x.page_first = NULL, x.page_last = NULL, x.heading_path = NULL
-RETURN count(*)
-"""
-_ORDER = "MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) RETURN c.id ORDER BY x.index"
-_LINKS = "MATCH (d:Document {id: $id})-[:PART_OF]->(a:Chunk)-[:NEXT_CHUNK]->(b:Chunk) RETURN a.id, b.id"
-_UNLINK = "UNWIND $rows AS r MATCH (a:Chunk {id: r[0]})-[n:NEXT_CHUNK]->(b:Chunk {id: r[1]}) DELETE n RETURN count(*)"
-_DONE = "MATCH (d:Document {id: $id}) SET d.writing = NULL RETURN count(d)"
-
-
-_TEXTS = "MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) RETURN c.id, c.text ORDER BY x.index"
-_RENAME = """
-MATCH (d:Document {id: $old}) SET d.id = $id, d.path = $path, d.run_id = $run
-WITH d UNWIND $rows AS r
-MATCH (c:Chunk {id: r[0]}) SET c.id = r[1], c.document_id = $id
-WITH r OPTIONAL MATCH (p:__Pending__ {id: r[0]}) SET p.id = r[1]
-RETURN count(*)
-"""
 
 
 class FalkorReviser:
@@ -95,115 +41,156 @@ class FalkorReviser:
         """See `GraphReviser.stage`."""
         # Before ids are resolved through merges: a merger whose lease has ended cannot merge in between.
         raise_fence(self._graph, epoch, exclusive=False)
-        self.clear(document.id, epoch, progress)
         node, version = ids.next_version(document.id), statements.version_of(document)
-        found = self._graph.ro_query(_STATE, id=node)
-        if found and found[0][2] != version:
-            discard_document(self._graph, node, epoch)
-        stored = self._graph.ro_query(_STATE, id=document.id)
+        leftover = self._state(node)
+        if self._unfinished(document.id) or (leftover and leftover.writing != version):
+            settle_labels(self._graph)
+            self._end_past(document.id, epoch, progress)
+            if leftover and leftover.writing != version:
+                discard_document(self._graph, node, epoch)
+        stored = self._state(document.id)
         # With other settings the same passage may say other things: then none is kept.
-        same = bool(stored) and stored[0][1] == document.fingerprint
-        kept = {chunk for (chunk,) in self._graph.ro_query(_CHUNKS, id=document.id)} if same else set()
+        same = stored is not None and stored.fingerprint == document.fingerprint
+        kept = {chunk for (chunk,) in self._graph.ro_query(cypher.CHUNKS, id=document.id)} if same else set()
         suffix = "" if same else ids.VERSION_SUFFIX
-        self._write(_leave_out(document, kept), node, suffix, epoch, progress)
-        if suffix:
-            rows = [[one, one + suffix] for one in _chunk_ids(document)]
-            for page in batched(rows, _PAGE):
-                run_fenced(self._graph, _COPY_VECTORS, epoch, page)
-
-    def _write(self, document: Document, node: str, suffix: str, epoch: int, progress: Progress) -> None:
-        rows = make_rows([document], resolve_merged(self._graph, extracted_ids([document])), suffix)
+        rows = make_rows([_leave_out(document, kept)], resolve_merged(self._graph, extracted_ids([document])), suffix)
         send_rows(self._graph, [document], rows, epoch, progress, node=node)
         progress()
-        check_counts(self._graph, {node: rows.expected[document.id]})
+        self._check(document.id, node, rows, kept)
+        if suffix:
+            pairs = [[one.id.removesuffix(suffix), one.id] for one in rows.chunks]
+            for page in batched(pairs, _PAGE):
+                run_fenced(self._graph, cypher.COPY_VECTORS, epoch, page)
+        run_fenced(self._graph, cypher.STAGED, epoch, id=node, version=version)
+
+    def _check(self, document_id: str, node: str, rows: GraphRows, kept: Collection[str]) -> None:
+        """Count what is new by itself: what kept passages say would make up for what is missing."""
+        expected = rows.expected[document_id]
+        check_counts(self._graph, {node: StoredCounts(expected.chunks)})
+        new = [one.id for one in rows.chunks if one.id not in kept]
+        mentions, supports = self._graph.ro_query(cypher.COUNTS, new)[0]
+        stored = StoredCounts(expected.chunks, int(mentions or 0), int(supports or 0))
+        if not stored.covers(expected):
+            raise WriteIncomplete(f"document {document_id!r}: sent {expected}, stored {stored}")
 
     def swap(self, document: Document, epoch: int) -> None:
         """See `GraphReviser.swap`."""
         swapped = run_fenced(
-            self._graph, _SWAP, epoch, id=document.id, next=ids.next_version(document.id),
+            self._graph, cypher.SWAP, epoch, id=document.id, next=ids.next_version(document.id),
             past=ids.past_version(document.id), version=statements.version_of(document),
             stamp=statements.stamp_row(document), clearing=statements.CLEARING,
         )  # fmt: skip
-        if swapped != 1:
+        if swapped != 1 and not self._is_swapped(document):
             raise WriteIncomplete(f"the new version of document {document.id!r} is not there: it is written again")
+
+    def _is_swapped(self, document: Document) -> bool:
+        state = self._state(document.id)
+        version = (document.content_hash, document.fingerprint, statements.CLEARING)
+        return state is not None and (state.content_hash, state.fingerprint, state.writing) == version
 
     def retire(self, document_id: str, epoch: int) -> bool:
         """See `GraphReviser.retire`."""
-        return run_fenced(self._graph, _RETIRE, epoch, id=document_id, past=ids.past_version(document_id)) > 0
+        past = ids.past_version(document_id)
+        retired = run_fenced(self._graph, cypher.RETIRE, epoch, id=document_id, past=past) > 0
+        if not retired and self._state(document_id):
+            raise WriteIncomplete(f"a past version of document {document_id!r} is in the way: it is cleared first")
+        return retired
 
     def rename(self, document_id: str, to: Document, epoch: int) -> bool:
         """See `GraphReviser.rename`."""
-        found = self._graph.ro_query(_TEXTS, id=document_id)
-        seen: Counter[str] = Counter()
-        rows = []
-        for identity, text in found:
-            rows.append([identity, ids.chunk_id(to.id, text, seen[text])])
-            seen[text] += 1
-        touched = read_touched(self._graph, [identity for identity, _ in found])
-        mark_pending(self._graph, touched.marks(), secrets.token_hex(8), epoch)
-        place = {"old": document_id, "id": to.id, "path": to.path, "run": to.run_id}
-        renamed = run_fenced(self._graph, _RENAME, epoch, rows, **place) > 0
-        for page in batched(sorted(touched.relations), _PAGE):
-            derive_relations(self._graph, page, epoch)
+        place = {"id": to.id, "path": to.path, "run": to.run_id, "root": to.root, "clearing": statements.CLEARING}
+        renamed = run_fenced(self._graph, cypher.RENAME, epoch, old=document_id, **place) > 0
+        if not renamed and self._state(document_id):
+            raise WriteIncomplete(f"document {document_id!r} cannot be named {to.id!r}: there is one, or it changes")
         return renamed
 
-    def clear(self, document_id: str, epoch: int, progress: Progress) -> Removed:
+    def clear(self, document_ids: Sequence[str], epoch: int, progress: Progress) -> dict[str, Removed]:
         """See `GraphReviser.clear`."""
-        past = ids.past_version(document_id)
-        if not self._graph.ro_query(_STATE, id=past):
-            state = self._graph.ro_query(_STATE, id=document_id)
-            if not state or state[0][2] != statements.CLEARING:
-                return Removed()
-        touched = discard_document(self._graph, past, epoch)
-        self._name_chunks(document_id, epoch)
-        removed = self._derive(touched, epoch, progress)
+        unfinished = [one for one in document_ids if self._unfinished(one) or self._state(ids.next_version(one))]
+        if unfinished:
+            # Once for all: it takes time that grows with the graph.
+            settle_labels(self._graph)
+        cleared = {}
+        for one in unfinished:
+            cleared[one] = self._end_past(one, epoch, progress)
+            discard_document(self._graph, ids.next_version(one), epoch)
+        return {one: cleared.get(one, Removed()) for one in document_ids}
+
+    def _state(self, node: str) -> cypher.State | None:
+        found = self._graph.ro_query(cypher.STATE, id=node)
+        return cypher.State(*found[0]) if found else None
+
+    def _unfinished(self, document_id: str) -> bool:
+        state = self._state(document_id)
+        return (
+            bool(state and state.writing == statements.CLEARING)
+            or self._state(ids.past_version(document_id)) is not None
+        )
+
+    def _end_past(self, document_id: str, epoch: int, progress: Progress) -> Removed:
+        touched = discard_document(self._graph, ids.past_version(document_id), epoch)
+        progress()
+        named = self._name_chunks(document_id, epoch)
+        everything = Touched(touched.chunks, touched.entities, touched.relations | named.relations)
+        removed = self._derive(everything, epoch, progress)
         self._place_chunks(document_id, epoch)
         self._unlink(document_id, epoch)
-        run_fenced(self._graph, _DONE, epoch, id=document_id)
+        run_fenced(self._graph, cypher.DONE, epoch, id=document_id, clearing=statements.CLEARING)
         return removed
 
-    def _name_chunks(self, document_id: str, epoch: int) -> None:
-        """Give the passages that replaced one of the same text its name, which is free now."""
+    def _name_chunks(self, document_id: str, epoch: int) -> Touched:
+        """Give passages the names of the document's own: after a renaming, and where one replaced another."""
         suffix = ids.VERSION_SUFFIX
-        temporary = [one for (one,) in self._graph.ro_query(_TEMPORARY, id=document_id, suffix=suffix)]
-        for page in batched(temporary, _PAGE):
-            run_fenced(self._graph, _NAME_CHUNKS, epoch, [[one, one.removesuffix(suffix)] for one in page])
+        found = self._graph.ro_query(cypher.TEMPORARY, id=document_id, suffix=suffix)
+        rows = [[one, one.removesuffix(suffix)] for (one,) in found]
+        if self._graph.ro_query(cypher.FOREIGN, id=document_id)[0][0]:
+            seen: Counter[str] = Counter()
+            rows = []
+            for identity, text in self._graph.ro_query(cypher.TEXTS, id=document_id):
+                rows.append([identity, ids.chunk_id(document_id, text, seen[text])])
+                seen[text] += 1
+        touched = Touched(0)
+        for page in batched(rows, _PAGE):
+            said = read_touched(self._graph, [before for before, _ in page])
+            # Facts name their passages.
+            mark_pending(self._graph, said.marks(), secrets.token_hex(8), epoch)
+            run_fenced(self._graph, cypher.NAME_CHUNKS, epoch, page, id=document_id)
+            touched = Touched(0, touched.entities | said.entities, touched.relations | said.relations)
+        return touched
 
     def _derive(self, touched: Touched, epoch: int, progress: Progress) -> Removed:
         for page in batched(sorted(touched.relations), _PAGE):
             derive_relations(self._graph, page, epoch)
+            # Once more, after: another one's clearing may have taken the last support since it was read.
+            mark_pending(self._graph, (("relation", one) for one in page), secrets.token_hex(8), epoch)
             progress()
         for page in batched(sorted(touched.entities), _PAGE):
-            derive_entities(self._graph, page, epoch)
+            derive_entities(self._graph, page, epoch, settled=True)
             progress()
         return Removed(touched.chunks, len(touched.entities), len(touched.relations))
 
     def _place_chunks(self, document_id: str, epoch: int) -> None:
         """Let passages that were kept tell their new place themselves."""
-        moved = self._graph.ro_query(_MOVED, id=document_id)
+        moved = self._graph.ro_query(cypher.MOVED, id=document_id)
         steps = (
-            (_PLACE_CHUNKS, [one for one, differs in moved if differs]),
-            (_FORGET_PLACES, [one for one, _ in moved]),
+            (cypher.PLACE_CHUNKS, [one for one, differs in moved if differs]),
+            (cypher.FORGET_PLACES, [one for one, _ in moved]),
         )
-        for cypher, rows in steps:
+        for statement, rows in steps:
             for page in batched(rows, _PAGE):
-                run_fenced(self._graph, cypher, epoch, page, id=document_id)
+                run_fenced(self._graph, statement, epoch, page, id=document_id)
 
     def _unlink(self, document_id: str, epoch: int) -> None:
         """Remove the order that passages had in the old version."""
-        order = [one for (one,) in self._graph.ro_query(_ORDER, id=document_id)]
+        order = [one for (one,) in self._graph.ro_query(cypher.ORDER, id=document_id)]
         wanted = set(pairwise(order))
-        stale = [[a, b] for a, b in self._graph.ro_query(_LINKS, id=document_id) if (a, b) not in wanted]
+        stale = [[a, b] for a, b in self._graph.ro_query(cypher.LINKS, id=document_id) if (a, b) not in wanted]
         for page in batched(stale, _PAGE):
-            run_fenced(self._graph, _UNLINK, epoch, page)
+            run_fenced(self._graph, cypher.UNLINK, epoch, page)
 
 
-def _chunk_ids(document: Document) -> Sequence[str]:
-    return [ids.chunk_id(document.id, chunk.text, chunk.occurrence) for chunk in document.chunks]
-
-
-def _leave_out(document: Document, kept: Iterable[str]) -> Document:
+def _leave_out(document: Document, kept: Collection[str]) -> Document:
     """Give the document without what its kept passages say: that is in the graph already."""
-    kept = set(kept)
-    pairs = zip(_chunk_ids(document), document.extractions, strict=True)
+    names = (ids.chunk_id(document.id, chunk.text, chunk.occurrence) for chunk in document.chunks)
+    pairs = zip(names, document.extractions, strict=True)
     return replace(document, extractions=tuple(Extraction() if one in kept else said for one, said in pairs))

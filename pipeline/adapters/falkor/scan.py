@@ -54,3 +54,10 @@ def read_page(graph: FalkorGraph, page: Page, cypher: str) -> Iterator[list[Any]
     while rows := graph.ro_query(f"{begin} SKIP {place} LIMIT {_LOAD}", after=page.after, last=page.last):
         yield from rows
         place += len(rows)
+
+
+def list_documents(graph: FalkorGraph) -> Iterator[list[str]]:
+    """Give id, path, root and source hash of each completely written document."""
+    cypher = "WHERE n.content_hash IS NOT NULL RETURN n.id, n.path, coalesce(n.root, ''), n.source_hash"
+    for page in list_pages(graph, "Document"):
+        yield from read_page(graph, page, cypher)

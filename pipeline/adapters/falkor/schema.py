@@ -38,10 +38,10 @@ _RANGE_INDEXES = (
 _SEED = """
 CREATE (a:{labels} {{id: '', kind: '', mark: '', into: '', name: '', type: '', description: '', canonical_key: '',
                      aliases: [''], content_hash: '', source_hash: '', fingerprint: '', run_id: '', writing: '',
-                     embedded_hash: ''}})
+                     embedded_hash: '', root: '', replaced: false, staged: false}})
 CREATE (b)
 CREATE (a)-[:PART_OF {{index: 0}}]->(b), (a)-[:NEXT_CHUNK]->(b),
-       (a)-[:MENTIONED_IN {{as_id: '', name: '', description: '', spans: ''}}]->(b),
+       (a)-[:MENTIONED_IN {{as_id: '', name: '', description: '', spans: '', properties: ''}}]->(b),
        (a)-[:RELATES {{rel_type: '', fact: '', description: '', src_name: '', tgt_name: '', spans: '',
                       source_chunk_ids: [''], embedded_hash: ''}}]->(b),
        (a)-[:__SUPPORT__ {{rel_type: '', src: '', tgt: '', start: 0, end: 0, description: ''}}]->(b)

@@ -13,12 +13,12 @@ CLEARING = "clearing"
 """Stands in `writing` of a document whose past version is not all gone."""
 STATE = """
 UNWIND $rows AS id MATCH (d:Document {id: id})
-RETURN id, d.content_hash, d.source_hash, d.fingerprint, d.run_id, d.writing
+RETURN id, d.content_hash, d.source_hash, d.fingerprint, d.run_id, d.writing, d.replaced, d.table
 """
 DOCUMENTS = """
 UNWIND $rows AS r
 MERGE (d:Document {id: r[0]})
-ON CREATE SET d.path = r[1], d.media_type = r[2], d.page_count = r[3], d.writing = r[4]
+ON CREATE SET d.path = r[1], d.media_type = r[2], d.page_count = r[3], d.writing = r[4], d.table = r[5]
 RETURN count(*)
 """
 CHUNKS = """
@@ -53,7 +53,7 @@ RETURN count(*)
 # One query, so that an entity never exists without a mention: orphans are removed beside it. Looked
 # up by the one label and made with both: a MERGE on both is slower by half, and adding a label to a
 # node that exists costs the engine a pass over all nodes. So ids must differ within one page.
-# Rows: nested mentions [chunk, spans, description, name, as_id], id, name, canonical key. What a
+# Rows: nested mentions [chunk, spans, description, name, as_id, properties], id, name, canonical key. What a
 # mention leaves out at its end is as its entity's: text is what a query costs.
 ENTITIES = """
 UNWIND $rows AS r
@@ -66,7 +66,7 @@ MERGE (p:__Pending__ {{id: r[1]}}) ON CREATE SET p.kind = 'entity', p.mark = $ma
 WITH e, r UNWIND r[0] AS m
 MATCH (c:Chunk {{id: m[0]}})
 MERGE (e)-[x:MENTIONED_IN {{as_id: coalesce(m[4], r[1])}}]->(c)
-ON CREATE SET x.spans = m[1], x.description = m[2], x.name = coalesce(m[3], r[2])
+ON CREATE SET x.spans = m[1], x.description = m[2], x.name = coalesce(m[3], r[2]), x.properties = m[5]
 RETURN count(*)
 """
 # Rows: nested supports [chunk, start, end, description, source as_id, target as_id], source, type,
@@ -101,7 +101,7 @@ RETURN id, count(c), sum(indegree(c, 'MENTIONED_IN')), sum(indegree(c, '__SUPPOR
 STAMP = """
 UNWIND $rows AS r
 MATCH (d:Document {id: r[0]})
-SET d.content_hash = r[1], d.source_hash = r[2], d.fingerprint = r[3], d.run_id = r[4], d.writing = NULL
+SET d.content_hash = r[1], d.source_hash = r[2], d.fingerprint = r[3], d.run_id = r[4], d.root = r[5], d.writing = NULL
 RETURN count(*)
 """
 
@@ -113,7 +113,8 @@ def version_of(document: Document) -> str:
 
 def document_row(document: Document, node: str = "") -> list[Any]:
     """For `DOCUMENTS`; `node` is the id of the node where that is not the document's."""
-    return [node or document.id, document.path, document.media_type, document.page_count, version_of(document)]
+    told = [document.path, document.media_type, document.page_count, version_of(document), document.table or None]
+    return [node or document.id, *told]
 
 
 def chunk_row(row: ChunkRow) -> list[Any]:
@@ -130,6 +131,8 @@ def entity_row(row: EntityRow) -> list[Any]:
 
 def _mention(mention: MentionRow, row: EntityRow) -> list[str]:
     fields = [mention.chunk_id, mention.spans, mention.description]
+    if mention.properties:
+        return [*fields, mention.name, mention.as_id, mention.properties]
     if mention.as_id != row.id:
         return [*fields, mention.name, mention.as_id]
     return fields if mention.name == row.name else [*fields, mention.name]
@@ -149,4 +152,11 @@ def _support(support: SupportRow, row: RelationRow) -> list[Any]:
 
 def stamp_row(document: Document) -> list[Any]:
     """For `STAMP`."""
-    return [document.id, document.content_hash, document.source_hash, document.fingerprint, document.run_id]
+    return [
+        document.id,
+        document.content_hash,
+        document.source_hash,
+        document.fingerprint,
+        document.run_id,
+        document.root,
+    ]

@@ -10,6 +10,7 @@ from itertools import batched
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.merged import resolve_merged
 from pipeline.adapters.falkor.scan import Page, list_pages, read_page
+from pipeline.adapters.falkor.statements import CLEARING
 from pipeline.findings import Fault, FaultCode
 from pipeline.ids import relation_key
 
@@ -21,7 +22,7 @@ _FENCES = "MATCH (f:__Fence__ {scope: 'graph'}) RETURN count(f)"
 _CONSTRAINTS = "CALL db.constraints() YIELD label, properties, status RETURN label, properties, status"
 _INDEXES = "CALL db.indexes() YIELD label, properties, status RETURN label, properties, status"
 _PENDING = "UNWIND $rows AS id MATCH (p:__Pending__ {id: id}) RETURN p.id"
-_UNSTAMPED = "WHERE coalesce(n.content_hash, '') = '' RETURN n.id"
+_UNSTAMPED = f"WHERE coalesce(n.content_hash, '') = '' OR n.writing = '{CLEARING}' RETURN n.id"
 _TWICE = "MATCH (o:{label} {{id: n.id}}) WHERE ID(o) < ID(n) RETURN DISTINCT n.id"
 _MERGES = "RETURN n.id"
 

@@ -17,7 +17,7 @@ from pipeline.adapters.falkor.pages import fill_pages
 from pipeline.adapters.falkor.schema import build_search_indexes, prepare_schema, quote_label
 from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.errors import GraphRejected, WriteIncomplete
-from pipeline.ids import KEY_SEPARATOR
+from pipeline.ids import KEY_SEPARATOR, next_version, past_version
 from pipeline.models import Document, StoredDocument
 from pipeline.ontology import Ontology
 from pipeline.ports import Progress
@@ -37,9 +37,6 @@ class FalkorWriter:
     def raise_fence(self, epoch: int, *, exclusive: bool) -> None:
         """See `GraphWriter.raise_fence`."""
         raise_fence(self._graph, epoch, exclusive=exclusive)
-        if exclusive:
-            # Exclusive grants are what deletes nodes.
-            settle_labels(self._graph)
 
     def fence(self) -> int:
         """See `GraphWriter.fence`."""
@@ -56,13 +53,16 @@ class FalkorWriter:
                 fingerprint or "",
                 run_id or "",
                 writing == statements.CLEARING,
+                bool(replaced),
+                table or "",
             )
-            for identity, content_hash, source_hash, fingerprint, run_id, writing in found
+            for identity, content_hash, source_hash, fingerprint, run_id, writing, replaced, table in found
             if content_hash
         }
 
     def discard(self, document_id: str, epoch: int) -> None:
         """See `GraphWriter.discard`."""
+        settle_labels(self._graph)
         discard_document(self._graph, document_id, epoch)
 
     def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
@@ -76,6 +76,10 @@ class FalkorWriter:
         faults = list(self._write_or_split(documents, epoch, progress))
         if faults:
             raise GraphRejected("; ".join(faults))
+
+    def drop(self) -> None:
+        """See `GraphWriter.drop`."""
+        self._graph.delete()
 
     def make_durable(self) -> None:
         """See `GraphWriter.make_durable`; without an append-only file there is nothing to wait for."""
@@ -112,13 +116,20 @@ class FalkorWriter:
         if unusable := [identity for identity in documents if not is_storable(identity)]:
             raise GraphRejected(f"this is no id that a graph finds again: {unusable[0]!r}")
         leftovers = []
-        found = self._graph.ro_query(statements.STATE, list(documents))
-        for identity, content_hash, _, fingerprint, _, writing in found:
-            document = documents[identity]
+        # Of other versions first: what they share with this one's leftovers goes with the last of them.
+        beside = [make(identity) for identity in documents for make in (next_version, past_version)]
+        found = self._graph.ro_query(statements.STATE, [*beside, *documents])
+        for identity, content_hash, _, fingerprint, _, writing, *_ in found:
+            document = documents.get(identity)
+            if document is None:
+                leftovers.append(identity)
+                continue
             if content_hash and (content_hash, fingerprint) != (document.content_hash, document.fingerprint):
                 raise GraphRejected(f"document {identity!r} is stored in another version: it must be updated")
             if not content_hash and writing != statements.version_of(document):
                 leftovers.append(identity)
+        if leftovers:
+            settle_labels(self._graph)
         for identity in leftovers:
             discard_document(self._graph, identity, epoch)
 

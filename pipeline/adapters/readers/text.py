@@ -1,14 +1,8 @@
 """Plain text: decoding is all there is to it."""
 
-import re
-
 from pipeline.adapters.readers.encoding import Decoded, decode
-from pipeline.errors import LoadCode, LoadError
-from pipeline.load.clean import clean
+from pipeline.load.clean import clean, require_text
 from pipeline.models import LoadedText
-
-# White space and characters without width: a file of nothing else shows nothing.
-_VISIBLE = re.compile("[^\\s\u200b\u200c\u200d\u2060\ufeff\u00ad]")
 
 
 def read_text(data: bytes, max_chars: int) -> LoadedText:
@@ -25,11 +19,5 @@ def decode_clean(data: bytes, max_chars: int) -> tuple[str, Decoded]:
     """Make clean, not blank, not too long text of bytes; raises as `read_text` does."""
     decoded = decode(data)
     text = clean(decoded.text)
-    if not _VISIBLE.search(text):
-        raise LoadError(LoadCode.EMPTY_DOCUMENT, "The file holds no text, only white space.")
-    if len(text) > max_chars:
-        raise LoadError(
-            LoadCode.LIMIT_EXCEEDED,
-            f"The text has {len(text):,} characters; the limit is {max_chars:,}. Raise max_text_chars or split it.",
-        )
+    require_text(text, max_chars)
     return text, decoded

@@ -1,7 +1,6 @@
 """The write stage decides each file by itself, whatever happens to its batch."""
 
 import time
-from pathlib import Path
 
 import fakeredis
 import pytest
@@ -12,12 +11,14 @@ from pipeline.errors import GraphMissing, GraphRejected
 from pipeline.models import Chunk, Extraction, LoadedText, StoredDocument
 from pipeline.ontology import DEFAULT_ONTOLOGY
 from scheduler.codec import encode
-from scheduler.ingest import IngestStages
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
+from scheduler.preparing import Graphs
+from scheduler.recipe import Recipe
 from scheduler.records import Batch, NewFile, Outcome
 from scheduler.stages import run_stage
 from scheduler.states import FileState
+from scheduler.writing import WriteStages
 
 
 class Shelf(dict):
@@ -69,18 +70,12 @@ def writer():
 
 @pytest.fixture
 def stages(client, writer):
-    return IngestStages(
-        root_of=Path,
-        reader=Reads(),
-        extractor=Reads(),
-        ontology=DEFAULT_ONTOLOGY,
+    return WriteStages(
+        root_of=lambda run: "/",
+        recipe=Recipe(Reads(), Reads(), DEFAULT_ONTOLOGY, LoadConfig(), ChunkConfig()),
         artifacts=Shelf(),
-        writer_of=lambda graph: writer,
+        graphs=Graphs(lambda graph: writer, lambda graph: None, lambda graph: None),
         leases=Leases(client, ttl_ms=60_000),
-        load_config=LoadConfig(),
-        chunk_config=ChunkConfig(),
-        turn_seconds=60,
-        check_record=lambda graph: None,
     )
 
 
@@ -98,12 +93,12 @@ def bring_to_write(ledger, stages, names, warnings=()):
     for stage in ("load", "chunk", "extract"):
         claimed = ledger.claim(batch, stage, stage, "w")
         refs = {f.index: {"source": f.relative, "content": f.relative, "text": f"text/{f.relative}",
-                          "chunks": f"chunks/{f.relative}"} for f in claimed}  # fmt: skip
+                          "chunks": f"chunks/{f.relative}", "base": ""} for f in claimed}  # fmt: skip
         ledger.settle(run, stage, passed=refs)
     for name in names:
         stages.artifacts.put(f"text/{name}", encode(LoadedText(name, "text/plain", warnings=tuple(warnings))))
         stages.artifacts.put(f"chunks/{name}", encode((Chunk(0, 0, len(name), name),)))
-        stages.artifacts.put(stages._extraction_key(name), encode(Extraction(dropped={"ungrounded": 2})))
+        stages.artifacts.put(stages.recipe.extraction_key(name), encode(Extraction(dropped={"ungrounded": 2})))
     return batch
 
 
@@ -123,11 +118,11 @@ def test_a_document_that_the_graph_refuses_fails_alone_and_leaves_nothing_behind
 
 def test_a_graph_that_is_removed_meanwhile_is_made_anew_and_fails_no_file(ledger, stages, writer):
     batch = bring_to_write(ledger, stages, ["a", "b"])
-    stages._prepared.add("kb")
+    stages.graphs._prepared.add("kb")
     writer.missing = True
     run_stage(ledger, batch, "write", stages.write, "w")
     assert fates(ledger, batch.run) == {"a": ("waiting", "graph_unavailable"), "b": ("waiting", "graph_unavailable")}
-    assert stages._prepared == set()
+    assert stages.graphs._prepared == set()
 
 
 def test_what_was_dropped_or_could_not_be_read_is_told(ledger, stages):
@@ -148,9 +143,17 @@ def test_a_document_that_another_holds_waits_and_its_mates_are_written(ledger, s
 def test_a_file_of_the_same_run_that_is_in_the_graph_already_counts_as_written(ledger, stages, writer):
     batch = bring_to_write(ledger, stages, ["a"])
     name = ids.file_document_id("a")
-    writer.documents[name] = StoredDocument(name, "a", "a", stages.fingerprint, batch.run)
+    writer.documents[name] = StoredDocument(name, "a", "a", stages.recipe.fingerprint, batch.run)
     run_stage(ledger, batch, "write", stages.write, "w")
     assert fates(ledger, batch.run)["a"] == ("written", "ok")
+
+
+def test_a_document_that_another_run_wrote_since_its_file_was_read_is_read_again(ledger, stages, writer):
+    batch = bring_to_write(ledger, stages, ["a"])
+    name = ids.file_document_id("a")
+    writer.documents[name] = StoredDocument(name, "newer", "newer", stages.recipe.fingerprint, "another")
+    run_stage(ledger, batch, "write", stages.write, "w")
+    assert fates(ledger, batch.run)["a"] == ("waiting", "document_moved")
 
 
 def test_an_overdue_batch_goes_round_again_file_by_file(ledger, stages, writer):

@@ -116,6 +116,13 @@ def test_the_file_of_all_defaults_changes_nothing_when_it_is_used(monkeypatch) -
     assert used == Settings()
 
 
+def test_a_command_whose_output_is_closed_still_runs() -> None:
+    code = "import sys\nsys.stdout = None\nfrom workers.cli.program import prepare_process, run\nprepare_process()\n"
+    code += "sys.exit(run(['settings']))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_a_typo_in_a_command_suggests_the_near_one(capsys) -> None:
     assert run(["ingst"]) == ExitCode.USAGE
     assert "Did you mean 'ingest'" in capsys.readouterr().err
@@ -141,6 +148,13 @@ def test_a_wrong_setting_is_named_by_its_variable_with_what_was_given(monkeypatc
     said = capsys.readouterr().err
     assert "GRAPHMILL_CHUNK__MAX_TOKENS" in said
     assert "'3'" in said
+
+
+@pytest.mark.parametrize("name", ["GRAPHMILL_LEASE_SECONDS", "GRAPHMILL_KEEP_RUNS_DAYS"])
+def test_a_time_without_end_is_a_wrong_setting(name, monkeypatch, capsys) -> None:
+    monkeypatch.setenv(name, "inf")
+    assert run(["settings"]) == ExitCode.USAGE
+    assert f"{name}: Input should be a finite number" in capsys.readouterr().err
 
 
 def test_an_unknown_log_level_is_a_wrong_setting(monkeypatch, capsys) -> None:
@@ -179,6 +193,20 @@ def test_ingest_of_an_empty_folder_says_so_and_starts_nothing(empty_folder, caps
     assert list(empty_folder.iterdir()) == []
 
 
+def test_a_dry_run_of_a_sync_needs_no_data_and_makes_none(empty_folder, capsys) -> None:
+    (empty_folder / "a.txt").write_text("text", encoding="utf-8")
+    assert run(["sync", ".", "--dry-run", "--json"]) == ExitCode.OK
+    assert json.loads(capsys.readouterr().out)["added"] == ["a.txt"]
+    assert [path.name for path in empty_folder.iterdir()] == ["a.txt"]
+
+
+def test_a_folder_that_is_not_there_is_neither_synced_nor_watched(empty_folder, capsys) -> None:
+    for command in (["sync", "nowhere", "--dry-run"], ["watch", "nowhere"]):
+        assert run(command) == ExitCode.USAGE
+        assert "does not exist" in capsys.readouterr().err
+    assert list(empty_folder.iterdir()) == []
+
+
 @pytest.mark.parametrize("command", [["runs"], ["status"]])
 def test_reading_a_new_data_folder_shows_nothing_and_makes_nothing(command, empty_folder, capsys) -> None:
     assert run(command) == ExitCode.OK
@@ -187,7 +215,17 @@ def test_reading_a_new_data_folder_shows_nothing_and_makes_nothing(command, empt
 
 
 @pytest.mark.parametrize(
-    "command", [["resume", "R"], ["failures", "R"], ["status", "R"], ["ask", "Who?"], ["finalize"]]
+    "command",
+    [
+        ["resume", "R"],
+        ["failures", "R"],
+        ["status", "R"],
+        ["ask", "Who?"],
+        ["finalize"],
+        ["delete", "a.md"],
+        ["drop", "--graph", "kb"],
+        ["reextract", "--all"],
+    ],
 )
 def test_what_needs_data_refuses_a_new_data_folder(command, empty_folder, capsys) -> None:
     assert run([*command, "--json"]) == ExitCode.USAGE
@@ -239,6 +277,7 @@ def test_up_refuses_a_configured_cluster(empty_folder, monkeypatch, capsys) -> N
         (GraphUnavailable("down"), ExitCode.UNREACHABLE, "graph_unavailable"),
         (StackLost("gone"), ExitCode.UNREACHABLE, "stack_lost"),
         (redis.ConnectionError("refused"), ExitCode.UNREACHABLE, "redis_unavailable"),
+        (redis.exceptions.OutOfMemoryError("command not allowed"), ExitCode.UNREACHABLE, "redis_full"),
         (OperationalError("refused"), ExitCode.UNREACHABLE, "broker_unavailable"),
         (ZeroDivisionError("by zero"), ExitCode.FAULT, "internal_error"),
     ],

@@ -1,0 +1,87 @@
+"""The statements of a revision; `$id` is a document's node, unless another is named."""
+
+from typing import NamedTuple
+
+
+class State(NamedTuple):
+    """What `STATE` returns of a node."""
+
+    content_hash: str | None
+    fingerprint: str | None
+    writing: str | None
+
+
+STATE = "MATCH (d:Document {id: $id}) RETURN d.content_hash, d.fingerprint, d.writing"
+CHUNKS = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) RETURN c.id"
+COUNTS = """
+UNWIND $rows AS id MATCH (c:Chunk {id: id})
+RETURN sum(indegree(c, 'MENTIONED_IN')), sum(indegree(c, '__SUPPORT__'))
+"""
+COPY_VECTORS = """
+UNWIND $rows AS r MATCH (o:Chunk {id: r[0]}) MATCH (c:Chunk {id: r[1]}) WHERE o.embedded_hash <> ''
+SET c.embedding = o.embedding, c.embedded_hash = o.embedded_hash
+RETURN count(*)
+"""
+STAGED = "MATCH (p:Document {id: $id}) WHERE p.writing = $version SET p.staged = true RETURN count(p)"
+# One past version at a time: passages that two of them share would be nobody's.
+SWAP = """
+MATCH (p:Document {id: $next}) WHERE p.writing = $version AND p.staged
+MATCH (d:Document {id: $id})
+OPTIONAL MATCH (o:Document {id: $past})
+WITH p, d, o WHERE o IS NULL
+SET d.id = $past, d.content_hash = NULL, d.writing = NULL,
+    p.id = $id, p.content_hash = $stamp[1], p.source_hash = $stamp[2], p.fingerprint = $stamp[3], p.run_id = $stamp[4],
+    p.root = $stamp[5], p.replaced = true, p.staged = NULL, p.writing = $clearing
+RETURN count(p)
+"""
+RETIRE = """
+MATCH (d:Document {id: $id})
+OPTIONAL MATCH (o:Document {id: $past})
+WITH d, o WHERE o IS NULL
+SET d.id = $past, d.content_hash = NULL, d.writing = NULL
+RETURN count(d)
+"""
+# The passages get their names afterwards: readers know them by the document that holds them.
+RENAME = """
+MATCH (d:Document {id: $old}) WHERE d.content_hash <> '' AND d.writing IS NULL
+OPTIONAL MATCH (o:Document {id: $id})
+WITH d, o WHERE o IS NULL
+SET d.id = $id, d.path = $path, d.run_id = $run, d.root = $root, d.replaced = true, d.writing = $clearing
+RETURN count(d)
+"""
+TEMPORARY = """
+MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) WHERE c.id ENDS WITH $suffix
+RETURN c.id
+"""
+FOREIGN = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) WHERE c.document_id <> $id RETURN count(c)"
+TEXTS = "MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) RETURN c.id, c.text ORDER BY x.index"
+NAME_CHUNKS = """
+UNWIND $rows AS r MATCH (c:Chunk {id: r[0]}) SET c.id = r[1], c.document_id = $id
+WITH r OPTIONAL MATCH (p:__Pending__ {id: r[0]}) SET p.id = r[1]
+RETURN count(*)
+"""
+MOVED = """
+MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) WHERE x.start_char >= 0
+RETURN c.id, c.index <> x.index OR c.start_char <> x.start_char OR c.end_char <> x.end_char
+       OR coalesce(c.page_first, 0) <> coalesce(x.page_first, 0) OR coalesce(c.page_last, 0) <> coalesce(x.page_last, 0)
+       OR coalesce(c.heading_path, []) <> coalesce(x.heading_path, [])
+"""
+# From the passage on: from the document on, each row would go through all of its passages.
+_PLACE_OF = """
+UNWIND $rows AS id MATCH (c:Chunk {id: id}) WITH c MATCH (c)<-[x:PART_OF]-(d:Document) WHERE d.id = $id
+"""
+PLACE_CHUNKS = f"""
+{_PLACE_OF}
+SET c.index = x.index, c.start_char = x.start_char, c.end_char = x.end_char, c.page_first = x.page_first,
+    c.page_last = x.page_last, c.heading_path = x.heading_path
+RETURN count(*)
+"""
+FORGET_PLACES = f"""
+{_PLACE_OF}
+SET x.start_char = NULL, x.end_char = NULL, x.page_first = NULL, x.page_last = NULL, x.heading_path = NULL
+RETURN count(*)
+"""
+ORDER = "MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) RETURN c.id ORDER BY x.index"
+LINKS = "MATCH (d:Document {id: $id})-[:PART_OF]->(a:Chunk)-[:NEXT_CHUNK]->(b:Chunk) RETURN a.id, b.id"
+UNLINK = "UNWIND $rows AS r MATCH (a:Chunk {id: r[0]})-[n:NEXT_CHUNK]->(b:Chunk {id: r[1]}) DELETE n RETURN count(*)"
+DONE = "MATCH (d:Document {id: $id}) WHERE d.writing = $clearing SET d.writing = NULL RETURN count(d)"

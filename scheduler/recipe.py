@@ -1,0 +1,53 @@
+"""What documents are made with: the parts and settings of a run, and the names of the results they give."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from pipeline import ids
+from pipeline.chunk import chunk_fingerprint
+from pipeline.config import ChunkConfig, LoadConfig
+from pipeline.ontology import Ontology
+from pipeline.ports import DocumentReader, Extractor
+from pipeline.tables import TableOrder
+from scheduler.codec import FORMAT
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """The parts that turn bytes into a document."""
+
+    reader: DocumentReader
+    extractor: Extractor
+    ontology: Ontology
+    load_config: LoadConfig
+    chunk_config: ChunkConfig
+
+    @property
+    def fingerprint(self) -> str:
+        """Changes when the same bytes may give another document."""
+        parts = (self.reader.fingerprint, chunk_fingerprint(self.chunk_config), self.extractor.fingerprint)
+        return ids.fingerprint((FORMAT, *parts, self.ontology.fingerprint))
+
+    def fingerprint_of(self, table: str) -> str:
+        """Give the fingerprint of a document that is a table, or ('') none: what a table says hangs on no extractor."""
+        if not table:
+            return self.fingerprint
+        return ids.fingerprint((FORMAT, self.reader.fingerprint, TableOrder.parse(table).fingerprint))
+
+    def table_key(self, source: str, table: str) -> str:
+        """Name a table with all that it says."""
+        return ids.artifact_key("table", (FORMAT, source, self.fingerprint_of(table)))
+
+    def text_key(self, source: str, name: str) -> str:
+        """Name the text of a file's bytes; its name decides between formats that look alike."""
+        return ids.artifact_key("text", (FORMAT, source, Path(name).suffix.lower(), self.reader.fingerprint))
+
+    def chunks_key(self, ref: Mapping[str, str]) -> str:
+        """Name the passages of a text."""
+        return ids.artifact_key("chunks", (FORMAT, ref["text"], chunk_fingerprint(self.chunk_config)))
+
+    def extraction_key(self, text: str) -> str:
+        """Name what a passage says."""
+        parts = (FORMAT, text, self.extractor.fingerprint, self.ontology.fingerprint)
+        return ids.artifact_key("extraction", parts)

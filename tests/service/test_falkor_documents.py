@@ -1,0 +1,59 @@
+"""Listing the documents of a graph, and removing a graph."""
+
+import dataclasses
+
+import pytest
+
+from pipeline.adapters.falkor import FalkorInspector, FalkorReviser, FalkorWriter, scan
+from pipeline.errors import GraphMissing
+from pipeline.models import PlacedDocument
+from pipeline.ontology import DEFAULT_ONTOLOGY
+
+SAID = ("Nothing is said here.", [], [])
+
+
+@pytest.fixture
+def writer(graph):
+    writer = FalkorWriter(graph)
+    writer.prepare(DEFAULT_ONTOLOGY)
+    return writer
+
+
+def proceed():
+    """Stands for leases that hold."""
+
+
+def test_complete_documents_are_listed_with_their_places_and_no_other_version(graph, writer, make_document):
+    files = [dataclasses.replace(make_document(f"{i}.txt", SAID), root="/files") for i in range(3)]
+    text = dataclasses.replace(make_document("", SAID), id="note-1")
+    writer.write([*files, text], 1, proceed)
+    reviser = FalkorReviser(graph)
+    newer = dataclasses.replace(make_document("0.txt", ("Something else.", [], [])), root="/files")
+    reviser.stage(newer, 1, proceed)
+    reviser.retire(files[1].id, 1)
+    listed = set(FalkorInspector(graph).documents())
+    assert listed == {
+        PlacedDocument("file:0.txt", "0.txt", "/files", files[0].source_hash),
+        PlacedDocument("file:2.txt", "2.txt", "/files", files[2].source_hash),
+        PlacedDocument("note-1", "", "", text.source_hash),
+    }
+
+
+def test_documents_are_listed_page_by_page(graph, writer, make_document, monkeypatch):
+    monkeypatch.setattr(scan, "_NODES", 2)
+    writer.write([make_document(f"{i}.txt", SAID) for i in range(7)], 1, proceed)
+    assert len({document.id for document in FalkorInspector(graph).documents()}) == 7
+
+
+def test_a_graph_is_removed_with_its_fence_and_can_be_made_anew(graph, writer, make_document):
+    writer.write([make_document("a.txt", SAID)], 5, proceed)
+    writer.drop()
+    with pytest.raises(GraphMissing):
+        writer.fence()
+    with pytest.raises(GraphMissing):
+        writer.drop()
+    with pytest.raises(GraphMissing):
+        list(FalkorInspector(graph).documents())
+    writer.prepare(DEFAULT_ONTOLOGY)
+    writer.write([make_document("a.txt", SAID)], 1, proceed)
+    assert [document.id for document in FalkorInspector(graph).documents()] == ["file:a.txt"]
