@@ -43,7 +43,7 @@ def test_a_file_whose_artifact_is_gone_goes_round_again_at_once_and_is_written(s
         return batch
 
     def work(batch, *names):
-        return [run_stage(ledger, batch, name, getattr(stages, name), "w") for name in names]
+        return [run_stage(ledger, batch, name, stages[name], "w") for name in names]
 
     for done, missing_in in (
         (["load"], "chunk"),

@@ -71,6 +71,7 @@ def corpus(tmp_path):
     return folder
 
 
+@pytest.mark.slow
 def test_a_dry_run_lists_what_a_sync_then_does(system, graphmill, graph_name, corpus):
     dry = graphmill("sync", "corpus", "--dry-run")
     assert dry.status == DONE
@@ -99,6 +100,7 @@ def test_a_dry_run_lists_what_a_sync_then_does(system, graphmill, graph_name, co
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_a_folder_that_is_gone_or_named_from_elsewhere_is_refused(graphmill, corpus):
     assert graphmill("sync", "corpus").status == DONE
     (corpus / "sub").mkdir()
@@ -174,6 +176,7 @@ def test_files_are_extracted_anew_on_request(graphmill, corpus, tmp_path):
     assert (other.status, other.document["error"]) == (USAGE, "settings_differ"), "workers of a cluster have their own"
 
 
+@pytest.mark.slow
 def test_another_ontology_reaches_the_workers_of_the_embedded_stack(corpus, tmp_path, system):
     environment = {k: v for k, v in system.environment.items() if k not in {"REDIS_URL", "FALKORDB_URL"}}
     environment["GRAPHMILL_DATA_DIR"] = str(tmp_path / "data")

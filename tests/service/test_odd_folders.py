@@ -55,6 +55,7 @@ def test_two_runs_that_begin_at_the_same_instant_write_each_file_once(system, fo
     assert system.client.verify(graph_name).findings == ()
 
 
+@pytest.mark.slow
 def test_a_folder_that_vanishes_and_a_file_that_keeps_changing_end_their_runs_and_are_healed(
     system, folder, tmp_path, graph_name
 ):

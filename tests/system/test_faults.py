@@ -7,15 +7,17 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from faults import FAULTS, Fault
-from plant import Plant, make_corpus
+from plant import Plant, change_corpus, make_corpus
 
 from scheduler.finalize import PHASES
 from scheduler.states import RunState
 
 GRAPH = "kb"
 SECONDS = 150
-IN_CHECK = ("all at once", "kills of workers", "deleted messages")
-"""The cut that everybody runs, a minute and a half; one pass of all (`make faults`) takes six, ten passes an hour."""
+IN_CHECK = ("all at once", "deleted messages")
+"""The cut that everybody runs, a minute; one pass of all (`make faults`) takes six, ten passes an hour."""
+IN_MIXTURE = ("all at once", "kills of workers", "kills of the graph's server", "every message twice")
+"""What strikes while a changed folder is synced."""
 SEEDS = range(1, 11)
 
 
@@ -57,9 +59,52 @@ def test_the_graph_is_that_of_a_quiet_run(name, seed, corpus, quiet, tmp_path, e
     survived(name, injected + fault.lasting)
 
 
+def mixed_cases():
+    for seed in SEEDS:
+        for name in IN_MIXTURE:
+            yield pytest.param(name, seed, id=f"seed{seed:02}-{name.replace(' ', '-')}")
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize(("name", "seed"), list(mixed_cases()))
+def test_updates_removals_and_renames_come_out_as_in_a_quiet_sync(
+    name, seed, corpus, changed, tmp_path, engine, survived
+):
+    fault = FAULTS[name]
+    injected, outcomes, fingerprint = sync_under(fault, random.Random(f"{name} {seed} mixed"), corpus, tmp_path, engine)
+    assert injected == fault.times
+    assert {"updated", "removed", "written"} <= {state for state, _ in outcomes.values()}
+    assert outcomes == changed[0]
+    assert fingerprint == changed[1]
+    survived(f"{name}, while syncing", injected + fault.lasting)
+
+
+@pytest.fixture(scope="module")
+def changed(corpus, tmp_path_factory, engine):
+    """What a sync of the changed folder says that nothing disturbs."""
+    return sync_under(Fault("none"), random.Random(0), corpus, tmp_path_factory.mktemp("changed"), engine)[1:]
+
+
+def sync_under(fault, chance, corpus, place, engine):
+    """Ingest a folder in peace, change it, and sync it under a fault; gives what `ingest` does."""
+    folder = place / "files"
+    shutil.copytree(corpus, folder)
+    (place / "plant").mkdir()
+    with Plant(place / "plant", engine, **fault.plant) as plant:
+        ingest(plant, folder, Fault("none"), chance)
+        change_corpus(folder)
+        plan = plant.client.plan_sync(folder, folder, GRAPH)
+        return drive(plant, plant.client.sync(plan), fault, chance)
+
+
 def ingest(plant, corpus, fault, chance):
-    """Drive a run to its end under a fault; gives how often it struck, the outcomes, and the graph's fingerprint."""
-    run = plant.client.submit([corpus], corpus, graph=GRAPH)
+    """Ingest a folder under a fault; gives how often it struck, the outcomes, and the graph's fingerprint."""
+    return drive(plant, plant.client.submit([corpus], corpus, graph=GRAPH), fault, chance)
+
+
+def drive(plant, run, fault, chance):
+    """Drive a run to its end under a fault; gives what `ingest` does."""
     injected = 0
     # By how far the run has come, so that it does not end before all of them; the last fifth is the finalize.
     moments = sorted(chance.uniform(0, fault.last) for _ in range(fault.times))

@@ -253,3 +253,21 @@ def make_corpus(folder, files=110):
     (folder / "empty.txt").write_bytes(b"")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog")
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n")
+
+
+def change_corpus(folder):
+    """Change a third of the files in one passage, remove some, rename some, add some, empty one; always alike."""
+    notes = sorted(folder.glob("note*.md"))
+    for i, note in enumerate(notes):
+        if i % 3 == 0:
+            paragraphs = note.read_text("utf-8").split("\n\n")
+            paragraphs[-1] = f"In autumn Kora Bell left Larkspur Optics for Amber Forge Ltd, as note {i} says."
+            note.write_text("\n\n".join(paragraphs), "utf-8")
+        elif i % 7 == 1:
+            note.unlink()
+        elif i % 7 == 2:
+            note.rename(folder / f"moved{i:03}.md")
+    for i in range(15):
+        text = f"# New {i}\n\nIn winter Lena Moss joined Tidewater Mills Limited near Port Pike, number {i}.\n"
+        (folder / f"new{i:02}.md").write_text(text, "utf-8")
+    notes[0].write_text(" \n", "utf-8")
