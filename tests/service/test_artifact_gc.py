@@ -35,7 +35,8 @@ def test_a_file_whose_artifact_is_gone_goes_round_again_at_once_and_is_written(s
     monkeypatch.syspath_prepend(HERE)
     resources = build_resources(system.settings)
     ledger, stages = resources.ledger, resources.stages
-    run = system.client.submit([folder], folder, graph=graph_name, finalize="never")
+    # Before the files of runs that other tests have left.
+    run = system.client.submit([folder], folder, graph=graph_name, finalize="never", priority=9)
 
     def take():
         batch = ledger.take(window=9, max_files=20, max_bytes=100_000, spread=1)
