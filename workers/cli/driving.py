@@ -10,6 +10,7 @@ from kombu.exceptions import OperationalError
 
 from pipeline.errors import TransientError
 from workers.cli.exits import Interrupted
+from workers.cli.interrupts import check_interrupted
 from workers.cli.output import Note
 from workers.running import System
 
@@ -57,6 +58,7 @@ def drive[State](
     """
     outage, unread, held_back = Reminder(note), UnreadQueues(system, note), Reminder(note)
     while True:
+        check_interrupted()
         for death in system.supervise():
             note(str(death))
         try:

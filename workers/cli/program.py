@@ -2,11 +2,9 @@
 
 import importlib.metadata
 import logging
-import signal
 import sys
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from types import FrameType
 from typing import Annotated, Any, cast
 
 import typer
@@ -17,6 +15,7 @@ from workers.cli.finalize import finalize
 from workers.cli.health import health
 from workers.cli.ingest import ingest, resume
 from workers.cli.inspect import fingerprint, verify
+from workers.cli.interrupts import follow_signals
 from workers.cli.leases import leases
 from workers.cli.output import Output, printable
 from workers.cli.questions import ask, check
@@ -103,8 +102,7 @@ def _build_group(name: str, commands: Mapping[Callable[..., ExitCode], str], *, 
 
 def prepare_process() -> None:
     """Let signals end a command in good order, and names that the terminal's encoding lacks be spelled out."""
-    for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _interrupt)
+    follow_signals()
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:  # closed by who started us
             cast("Any", stream).reconfigure(errors="backslashreplace")
@@ -119,11 +117,6 @@ def run(arguments: Sequence[str]) -> int:
     if result == ExitCode.INTERRUPTED:
         return _report(KeyboardInterrupt(), as_json="--json" in arguments)
     return int(result or 0)
-
-
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    """SIGTERM and SIGHUP end a command as Ctrl-C does."""
-    raise KeyboardInterrupt
 
 
 def _report(error: BaseException, *, as_json: bool) -> int:

@@ -1,6 +1,8 @@
 """The watching loop: it ticks, survives outages, and tells what keeps it waiting."""
 
+import signal
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import redis
 from scheduler.errors import LedgerUnavailable
 from scheduler.tick import TickReport
 from scheduler.workers import Worker
+from workers.cli import interrupts
 from workers.cli.driving import REPEAT_SECONDS, UNREAD_SECONDS, UnreadQueues, drive, interruptible
 from workers.cli.exits import Interrupted
 from workers.embedded import Death, StackLost
@@ -124,3 +127,19 @@ def test_ctrl_c_becomes_an_end_that_tells_how_to_go_on(said) -> None:
     ):
         raise KeyboardInterrupt
     assert said == ["Stopping; Ctrl-C again forces it."]
+
+
+def test_a_signal_whose_exception_was_lost_ends_the_loop_all_the_same():
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+    try:
+        interrupts.follow_signals()
+        with suppress(KeyboardInterrupt):
+            # As in the finalizer of an object, where Python drops it.
+            signal.raise_signal(signal.SIGINT)
+        with pytest.raises(KeyboardInterrupt):
+            interrupts.check_interrupted()
+        interrupts.follow_signals()
+        interrupts.check_interrupted()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
