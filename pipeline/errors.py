@@ -114,26 +114,8 @@ class WriteIncomplete(TransientError):
     """What the graph stores after a write is less than what was sent."""
 
 
-class FileNotReady(TransientError):
-    """The file cannot be read now, but perhaps soon. `FileNotReady(code, message)`: what it comes to, if not."""
-
-    def __init__(self, code: LoadCode, message: str) -> None:
-        super().__init__(code, message)
-        self.load_code = code
-        self.message = message
-
-    @property
-    def code(self) -> str:
-        """The closed code of the failure that it becomes."""
-        return self.load_code.value
-
-    def __str__(self) -> str:
-        """The message alone: the code travels beside it."""
-        return self.message
-
-
-class LoadError(PermanentError):
-    """The file cannot be read as text. `LoadError(code, message)`."""
+class _OfFile(PipelineError):
+    """Has one of the closed codes of files: `(code, message)`."""
 
     def __init__(self, code: LoadCode, message: str) -> None:
         super().__init__(code, message)
@@ -148,6 +130,14 @@ class LoadError(PermanentError):
     def __str__(self) -> str:
         """The message alone: the code travels beside it."""
         return self.message
+
+
+class FileNotReady(_OfFile, TransientError):
+    """The file cannot be read now, but perhaps soon. `FileNotReady(code, message)`: what it comes to, if not."""
+
+
+class LoadError(_OfFile, PermanentError):
+    """The file cannot be read as text. `LoadError(code, message)`."""
 
 
 class TableInvalid(PermanentError):
