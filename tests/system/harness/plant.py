@@ -143,7 +143,7 @@ class Plant:
         direct = {"REDIS_URL": f"redis://127.0.0.1:{self.redis.port}", **self._named(self.graph.port)}
         shown = {"REDIS_URL": f"redis://127.0.0.1:{ports[0]}", **self._named(ports[1])}
         self.environment = SETTINGS | {"GRAPHMILL_DATA_DIR": str(self.folder / "data"), "PLANT_FAULTS": self.faults}
-        base = {**os.environ, "PYTHONPATH": str(HERE)}  # noqa: TID251 - a child process needs a PATH
+        base = {**os.environ, "PYTHONPATH": f"{HERE}{os.pathsep}{HERE.parents[1] / 'service'}"}  # noqa: TID251 - a child process needs a PATH
         with patch.dict(os.environ, self.environment | direct):  # noqa: TID251 - where settings are read
             self.settings = Settings()
         app = create_app(self.settings)
