@@ -1,8 +1,7 @@
 """The client: what the CLI and other programs do with a running system, over ledger and queues."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -13,9 +12,7 @@ from pipeline.load import walk_files
 from pipeline.tables import TableOrder
 from scheduler.errors import RunNotOpen, RunOver
 from scheduler.finalize import Phase, Shard
-from scheduler.ledger import FIRST_LISTING
-from scheduler.records import FileReport, FinalizeStatus, MemoryUse, NewFile, RunStatus
-from scheduler.reports import SEGMENT
+from scheduler.records import FileReport, FinalizeStatus, RunStatus
 from scheduler.states import FileState, RunState
 from scheduler.tick import TickReport, tick
 from scheduler.verify import Verdict
@@ -31,7 +28,7 @@ from workers.bootstrap import (
 from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
 from workers.giving import prepare_table, prepare_text
-from workers.listing import Listed, new_file, wait_for_room
+from workers.listing import Listed, new_file
 from workers.upkeep import Upkeep
 
 
@@ -69,36 +66,6 @@ class Client(Upkeep):
         return self.submit_files(
             files, root, given, graph=graph, finalize=finalize, priority=priority, opened=opened, listed=listed
         )
-
-    def submit_files(
-        self,
-        files: Iterable[NewFile],
-        root: Path | str,
-        paths: Sequence[str] = (),
-        *,
-        graph: str,
-        finalize: str = "auto",
-        priority: int = 0,
-        opened: Callable[[str], None] | None = None,
-        listed: Listed | None = None,
-    ) -> str:
-        """Make a run of a list of files with their orders, and seal it; gives its id.
-
-        `paths` are those from which the list can be made again, should it be interrupted.
-        """
-        options = {"paths": paths, "settings": self.settings.fingerprint}
-        run = self.ledger.open_run(
-            graph,
-            str(root),
-            finalize=finalize,
-            options=options,
-            priority=priority,
-            most_failed=self.settings.max_failed_share,
-        )
-        if opened:
-            opened(run)
-        self._list(run, files, listed)
-        return run
 
     def ingest_text(self, text: str, *, id: str, graph: str, **how: Any) -> str:  # noqa: A002 - the id of the document
         """Make a run of a text that is no file, as the document `id`; `how` is as for `submit_files`. Gives its id.
@@ -162,24 +129,11 @@ class Client(Upkeep):
             return
         self._list(status.run, map(new_file, found), listed, listing)
 
-    def _list(self, run: str, files: Iterable[NewFile], listed: Listed | None, listing: int = FIRST_LISTING) -> None:
-        offset = 0
-        for segment in batched(files, SEGMENT):
-            wait_for_room(self.memory, offset, listed)
-            offset = self.ledger.append(run, offset, segment, listing=listing)
-            if listed:
-                listed(offset, None)
-        self.ledger.seal(run, listing=listing)
-
     def tick(self) -> TickReport:
         """Do the control work that is due, as beat would."""
         return tick(
             self.ledger, self.verbs, self.finalizes, CanvasSender(), build_dispatch(self.settings, self._workers)
         )
-
-    def memory(self) -> MemoryUse:
-        """Tell what the Redis of ledger and queues holds; above its mark nothing new is taken in or dispatched."""
-        return self.verbs.memory(self.settings.memory_mark)
 
     def status(self, run: str) -> RunStatus:
         """Tell where a run stands."""

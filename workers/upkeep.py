@@ -1,8 +1,8 @@
 """The part of a client that keeps a graph in step: what is removed, dropped, read anew, or follows a folder."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
+from itertools import batched
 from pathlib import Path
 from typing import Any
 
@@ -17,17 +17,18 @@ from scheduler.documents import (
     select_files,
 )
 from scheduler.finalize import FinalizeLedger
-from scheduler.ledger import Ledger
-from scheduler.records import NewFile
+from scheduler.ledger import FIRST_LISTING, Ledger
+from scheduler.records import MemoryUse, NewFile
+from scheduler.reports import SEGMENT
 from scheduler.states import FileState
 from scheduler.syncing import SyncPlan, plan_folder
 from scheduler.verbs import RunVerbs
 from workers.asking import Questioner
 from workers.bootstrap import build_dropping, build_finalizes, build_ledger, build_verbs, inspect_graph, open_graph
-from workers.listing import Listed
+from workers.listing import Listed, wait_for_room
 
 
-class Upkeep(Questioner, ABC):
+class Upkeep(Questioner):
     """What a client does with documents that a graph holds. Each makes runs, which end by themselves."""
 
     @cached_property
@@ -45,7 +46,6 @@ class Upkeep(Questioner, ABC):
         """The finalize records."""
         return build_finalizes(self.settings)
 
-    @abstractmethod
     def submit_files(
         self,
         files: Iterable[NewFile],
@@ -58,7 +58,36 @@ class Upkeep(Questioner, ABC):
         opened: Callable[[str], None] | None = None,
         listed: Listed | None = None,
     ) -> str:
-        """Make a run of a list of files with their orders, and seal it; gives its id."""
+        """Make a run of a list of files with their orders, and seal it; gives its id.
+
+        `paths` are those from which the list can be made again, should it be interrupted.
+        """
+        options = {"paths": paths, "settings": self.settings.fingerprint}
+        run = self.ledger.open_run(
+            graph,
+            str(root),
+            finalize=finalize,
+            options=options,
+            priority=priority,
+            most_failed=self.settings.max_failed_share,
+        )
+        if opened:
+            opened(run)
+        self._list(run, files, listed)
+        return run
+
+    def _list(self, run: str, files: Iterable[NewFile], listed: Listed | None, listing: int = FIRST_LISTING) -> None:
+        offset = 0
+        for segment in batched(files, SEGMENT):
+            wait_for_room(self.memory, offset, listed)
+            offset = self.ledger.append(run, offset, segment, listing=listing)
+            if listed:
+                listed(offset, None)
+        self.ledger.seal(run, listing=listing)
+
+    def memory(self) -> MemoryUse:
+        """Tell what the Redis of ledger and queues holds; above its mark nothing new is taken in or dispatched."""
+        return self.verbs.memory(self.settings.memory_mark)
 
     def documents(self, graph: str) -> list[PlacedDocument]:
         """List the documents of a graph; raises `GraphMissing`."""
