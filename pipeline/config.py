@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field
 
 from pipeline.ids import fingerprint
+from pipeline.ontology import Ontology
 
 
 class StageConfig(BaseModel):
@@ -30,6 +31,15 @@ class ChunkConfig(StageConfig):
     max_tokens: int = Field(default=384, ge=16, description="Most (estimated) tokens in a passage.")
     overlap_sentences: int = Field(default=0, ge=0, description="Sentences that a passage repeats of the one before.")
     language: str = Field(default="en", description="Language of the sentence rules (ISO 639-1).")
+
+
+class RecipeConfig(StageConfig):
+    """All that decides how a file comes out. A run carries it, and a graph remembers it for its documents."""
+
+    extractor: str
+    ontology: Ontology
+    load: LoadConfig
+    chunk: ChunkConfig
 
 
 class EmbedConfig(StageConfig):

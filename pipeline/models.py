@@ -144,6 +144,10 @@ class PlacedDocument:
     path: str
     root: str
     source_hash: str
+    fingerprint: str
+    """Of what it was made with."""
+    table: str
+    """How its rows were read; '' where it is no table."""
 
 
 @dataclass(frozen=True, slots=True)

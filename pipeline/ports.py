@@ -82,6 +82,9 @@ class GraphWriter(Protocol):
         Must be complete before the first concurrent write: the first MERGE of a new type races.
         """
 
+    def remember_recipe(self, fingerprint: str, settings: str) -> None:
+        """Write down what documents of that fingerprint are made with (JSON), so that they can be made so again."""
+
     def raise_fence(self, epoch: int, *, exclusive: bool) -> None:
         """Move the fence to `epoch`; an exclusive one must be strictly newer. Raises `LeaseLost`."""
 
@@ -223,6 +226,9 @@ class GraphInspector(Protocol):
 
     def documents(self) -> Iterator[PlacedDocument]:
         """List the completely written documents, in no order."""
+
+    def recipes(self) -> dict[str, str]:
+        """Read what `GraphWriter.remember_recipe` has written down, by fingerprint."""
 
 
 class GraphReader(Protocol):

@@ -3,12 +3,12 @@
 import difflib
 import os
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from pipeline.config import RecipeConfig
 from pipeline.errors import PermanentError
 from pipeline.ids import file_document_id, unescape_path
-from pipeline.load import SUPPORTED_SUFFIXES
 from pipeline.models import PlacedDocument
 from scheduler.records import NewFile, Op
 from scheduler.states import FileState
@@ -32,6 +32,15 @@ class Changes:
     kept: int
     skipped: int
     failed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reextraction:
+    """Documents that are to be made anew with one recipe, from the files of one root ('' for text)."""
+
+    root: str
+    recipe: RecipeConfig
+    files: tuple[NewFile, ...]
 
 
 def count_changes(counts: dict[str, int], renamed: int) -> Changes:
@@ -82,17 +91,17 @@ def order_deletions(documents: Iterable[PlacedDocument]) -> list[NewFile]:
     return [_order(document, Op.DELETE) for document in documents]
 
 
-def order_reextractions(documents: Iterable[PlacedDocument]) -> dict[str, list[NewFile]]:
-    """Make the lines of runs that read files anew with the present settings, by the root that they lie in.
-
-    Tables are left out: they are not extracted.
-    """
-    runs: defaultdict[str, list[NewFile]] = defaultdict(list)
+def order_reextractions(
+    documents: Iterable[PlacedDocument], recipe_of: Callable[[PlacedDocument], RecipeConfig]
+) -> list[Reextraction]:
+    """Make the lines of runs that make documents anew: one run for each root and recipe."""
+    runs: defaultdict[tuple[str, str], list[NewFile]] = defaultdict(list)
+    recipes: dict[str, RecipeConfig] = {}
     for document in documents:
-        if not document.path.lower().endswith(tuple(SUPPORTED_SUFFIXES)):
-            continue
-        runs[document.root].append(_order(document, Op.REEXTRACT))
-    return dict(sorted(runs.items()))
+        recipe = recipe_of(document)
+        recipes[recipe.fingerprint] = recipe
+        runs[document.root, recipe.fingerprint].append(_order(document, Op.REEXTRACT))
+    return [Reextraction(root, recipes[recipe], tuple(files)) for (root, recipe), files in sorted(runs.items())]
 
 
 def _order(document: PlacedDocument, op: Op) -> NewFile:

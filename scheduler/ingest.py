@@ -36,7 +36,8 @@ class IngestStages:
     """What the stages work with; one per process."""
 
     root_of: Callable[[str], Path]
-    recipe: Recipe
+    recipe_of: Callable[[str], Recipe]
+    """Tells what the files of a run are made with."""
     artifacts: ArtifactStore
     graphs: Graphs
     turn_seconds: float
@@ -46,8 +47,8 @@ class IngestStages:
 
     def load(self, run: StageRun) -> None:
         """Read files, tell the known ones apart, store the text of the others."""
-        graph = run.batch.graph
-        self.graphs.prepare(graph, self.recipe.ontology)
+        graph, recipe = run.batch.graph, self.recipe_of(run.batch.run)
+        self.graphs.prepare(graph, recipe)
         root = self.root_of(run.batch.run)
         names = {name for f in run.open_files() for name in (f.document, f.renamed_from) if name}
         with self.graphs.made_anew(graph):
@@ -56,18 +57,18 @@ class IngestStages:
         def load_one(run: StageRun, f: ClaimedFile) -> Outcome | dict[str, str]:
             if f.op is Op.DELETE:
                 return {"op": Op.DELETE.value}
-            return self._load_one(run, f, root, known)
+            return self._load_one(run, f, recipe, root, known)
 
         each_file(load_one)(run)
 
     def _load_one(
-        self, run: StageRun, f: ClaimedFile, root: Path, known: dict[str, StoredDocument]
+        self, run: StageRun, f: ClaimedFile, recipe: Recipe, root: Path, known: dict[str, StoredDocument]
     ) -> Outcome | dict[str, str]:
         stored, before = known.get(f.document), known.get(f.renamed_from)
         # What was a table stays one, whoever asks.
         table = f.order.get("table") or next((one.table for one in (stored, before) if one), "")
-        wanted = self.recipe.fingerprint_of(table)
-        data = b"" if f.is_given else read_patiently(root, f, self.recipe.load_config)
+        wanted = recipe.fingerprint_of(table)
+        data = b"" if f.is_given else read_patiently(root, f, recipe.config.load)
         source = ids.bytes_hash(data)
         if f.is_given:
             source = f.order.get("content") or (stored.content_hash if stored else "")
@@ -79,24 +80,24 @@ class IngestStages:
         if not stored and before and self._is_renamed(f, before, source):
             return {"op": Op.RENAME.value, "content": before.content_hash, "source": source}
         try:
-            text = self._take_text(f, source, data, table)
+            text = self._take_text(f, recipe, source, data, table)
         except LoadError as error:
             if stored and error.load_code is LoadCode.EMPTY_DOCUMENT:
                 return {"op": Op.DELETE.value, "why": str(error)}
             raise
         return {**text, "source": source, "base": stored.content_hash if stored else ""}
 
-    def _take_text(self, f: ClaimedFile, source: str, data: bytes, table: str) -> dict[str, str]:
+    def _take_text(self, f: ClaimedFile, recipe: Recipe, source: str, data: bytes, table: str) -> dict[str, str]:
         """Give the key and the hash of a file's text, read or given."""
         if f.is_given:
             return {"text": take_text(f.document, source, self.artifacts), "content": source}
         if table:
-            key, order = self.recipe.table_key(source, table), TableOrder.parse(table)
-            content = take_table(key, data, order, self.recipe.reader, self.artifacts)
+            key, order = recipe.table_key(source, table), TableOrder.parse(table)
+            content = take_table(key, data, order, recipe.reader, self.artifacts)
             return {"table": key, "order": table, "content": content}
-        key = self.recipe.text_key(source, f.relative)
+        key = recipe.text_key(source, f.relative)
         cached = self.artifacts.get(key)
-        loaded = self.recipe.reader.read(data, f.relative) if cached is None else decode_text(cached)
+        loaded = recipe.reader.read(data, f.relative) if cached is None else decode_text(cached)
         if cached is None:
             self.artifacts.put(key, encode(loaded))
         return {"text": key, "content": ids.content_hash(loaded.text)}
@@ -115,12 +116,13 @@ class IngestStages:
         """Cut texts into passages."""
         each_file(self._chunk_one)(run)
 
-    def _chunk_one(self, _: StageRun, f: ClaimedFile) -> dict[str, str]:
+    def _chunk_one(self, run: StageRun, f: ClaimedFile) -> dict[str, str]:
         if "op" in f.ref or "table" in f.ref:
             return f.ref
-        key = self.recipe.chunks_key(f.ref)
+        recipe = self.recipe_of(run.batch.run)
+        key = recipe.chunks_key(f.ref)
         if self.artifacts.get(key) is None:
-            chunks = chunk(decode_text(self.artifacts.get(f.ref["text"])), self.recipe.chunk_config)
+            chunks = chunk(decode_text(self.artifacts.get(f.ref["text"])), recipe.config.chunk)
             self.artifacts.put(key, encode(chunks))
         return {**f.ref, "chunks": key}
 
@@ -133,10 +135,11 @@ class IngestStages:
     def _extract_one(self, run: StageRun, f: ClaimedFile) -> dict[str, str]:
         if "op" in f.ref or "table" in f.ref:
             return f.ref
+        recipe = self.recipe_of(run.batch.run)
         chunks = decode_chunks(self.artifacts.get(f.ref["chunks"]))
         missing: dict[str, str] = {}
         for c in chunks:
-            key = self.recipe.extraction_key(c.text)
+            key = recipe.extraction_key(c.text)
             if key not in missing and self.artifacts.get(key) is None:
                 missing[key] = c.text
         keys = list(missing)
@@ -145,7 +148,8 @@ class IngestStages:
                 raise OutOfTurn("The rest of this document is extracted in another turn.")
             some = keys[first : first + EXTRACT_SLICE]
             texts = [missing[k] for k in some]
-            for key, extraction in zip(some, extract(texts, self.recipe.extractor, self.recipe.ontology), strict=True):
+            found = extract(texts, recipe.extractor, recipe.config.ontology)
+            for key, extraction in zip(some, found, strict=True):
                 self.artifacts.put(key, encode(extraction))
             run.progress()
         return f.ref

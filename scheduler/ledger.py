@@ -78,15 +78,20 @@ class Ledger(RunReports):
         options: dict[str, Any],
         priority: int = 0,
         most_failed: float = 1.0,
+        recipe: tuple[str, str] = ("", ""),
     ) -> str:
         """Make a run that takes files until it is sealed; gives its id.
 
         Higher priorities are dispatched first. Of at least 20 files that have ended, a share of failures
-        above `most_failed` pauses the run.
+        above `most_failed` pauses the run. `recipe` is what its files are made with, under its fingerprint.
         """
         now = time.time()
         run = time.strftime("%Y%m%d-%H%M%S-", time.gmtime(now)) + secrets.token_hex(3)
+        fingerprint, settings = recipe
         pipe = self._redis.pipeline(transaction=True)
+        if settings:
+            # Once for all runs of the same settings: an ontology may be long.
+            pipe.hsetnx("gm:recipes", fingerprint, settings)
         pipe.hset(
             f"gm:run:{run}",
             mapping={
@@ -97,6 +102,7 @@ class Ledger(RunReports):
                 "priority": priority,
                 "most_failed": most_failed,
                 "options": _dumps(options),
+                "recipe": fingerprint,
                 "generation": FIRST_LISTING,
                 "created_at": int(now * 1000),
                 "total": 0,

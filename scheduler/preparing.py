@@ -5,8 +5,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from pipeline.errors import GraphMissing, GraphUnavailable
-from pipeline.ontology import Ontology
 from pipeline.ports import GraphReviser, GraphWriter
+from scheduler.recipe import Recipe
 
 
 @dataclass(slots=True)
@@ -17,14 +17,18 @@ class Graphs:
     reviser: Callable[[str], GraphReviser]
     check_record: Callable[[str], None]
     """Refuses a graph that was made with another embedder or artifact store."""
-    _prepared: set[str] = field(default_factory=set)
+    _prepared: dict[str, set[str]] = field(default_factory=dict)
+    """By graph, the recipes that it has been made ready for."""
 
-    def prepare(self, graph: str, ontology: Ontology) -> None:
-        """Make the graph ready before this process writes its first batch to it."""
-        if graph not in self._prepared:
-            self.writer(graph).prepare(ontology)
+    def prepare(self, graph: str, recipe: Recipe) -> None:
+        """Make the graph ready before this process writes the first batch of a recipe to it."""
+        ready = self._prepared.setdefault(graph, set())
+        if recipe.fingerprint not in ready:
+            writer = self.writer(graph)
+            writer.prepare(recipe.config.ontology)
             self.check_record(graph)
-            self._prepared.add(graph)
+            writer.remember_recipe(recipe.fingerprint, recipe.config.model_dump_json())
+            ready.add(recipe.fingerprint)
 
     @contextmanager
     def made_anew(self, graph: str) -> Iterator[None]:
@@ -32,5 +36,5 @@ class Graphs:
         try:
             yield
         except GraphMissing as error:
-            self._prepared.discard(graph)
+            self._prepared.pop(graph, None)
             raise GraphUnavailable(f"{error} It is made anew.") from error

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from pipeline import ids
 from pipeline.chunk import chunk_fingerprint
-from pipeline.config import ChunkConfig, LoadConfig
-from pipeline.ontology import Ontology
+from pipeline.config import RecipeConfig
 from pipeline.ports import DocumentReader, Extractor
 from pipeline.tables import TableOrder
 from scheduler.codec import FORMAT
@@ -15,19 +14,17 @@ from scheduler.codec import FORMAT
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """The parts that turn bytes into a document."""
+    """The parts that turn bytes into a document, and the configuration that they were made of."""
 
     reader: DocumentReader
     extractor: Extractor
-    ontology: Ontology
-    load_config: LoadConfig
-    chunk_config: ChunkConfig
+    config: RecipeConfig
 
     @property
     def fingerprint(self) -> str:
         """Changes when the same bytes may give another document."""
-        parts = (self.reader.fingerprint, chunk_fingerprint(self.chunk_config), self.extractor.fingerprint)
-        return ids.fingerprint((FORMAT, *parts, self.ontology.fingerprint))
+        parts = (self.reader.fingerprint, chunk_fingerprint(self.config.chunk), self.extractor.fingerprint)
+        return ids.fingerprint((FORMAT, *parts, self.config.ontology.fingerprint))
 
     def fingerprint_of(self, table: str) -> str:
         """Give the fingerprint of a document that is a table, or ('') none: what a table says hangs on no extractor."""
@@ -45,9 +42,9 @@ class Recipe:
 
     def chunks_key(self, ref: Mapping[str, str]) -> str:
         """Name the passages of a text."""
-        return ids.artifact_key("chunks", (FORMAT, ref["text"], chunk_fingerprint(self.chunk_config)))
+        return ids.artifact_key("chunks", (FORMAT, ref["text"], chunk_fingerprint(self.config.chunk)))
 
     def extraction_key(self, text: str) -> str:
         """Name what a passage says."""
-        parts = (FORMAT, text, self.extractor.fingerprint, self.ontology.fingerprint)
+        parts = (FORMAT, text, self.extractor.fingerprint, self.config.ontology.fingerprint)
         return ids.artifact_key("extraction", parts)

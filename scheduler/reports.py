@@ -84,6 +84,12 @@ class RunReports:
             dropped="dropped" in meta,
         )
 
+    @reaching_ledger()
+    def recipe(self, run: str) -> str:
+        """Read the settings that a run's files are made with; '' where it carries none."""
+        fingerprint = self._meta(run).get("recipe", "")
+        return str(self._redis.hget("gm:recipes", fingerprint) or "")
+
     def stages(self, run: str) -> dict[str, int]:
         """Count the dispatched files by the stage that works on them, or as `queued` or `waiting`.
 

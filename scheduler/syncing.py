@@ -26,7 +26,10 @@ class RootUnclear(PermanentError):
 
 @dataclass(frozen=True, slots=True)
 class ListedFile:
-    """A file that is there: its escaped path below the root, and the hash of its bytes or why it cannot be read."""
+    """A file that is there: its escaped path below the root, and the hash of its bytes or why it cannot be read.
+
+    One with both is no table that the graph knows, but may be one under another name.
+    """
 
     path: str
     size: int
@@ -81,14 +84,16 @@ def plan_folder(
     return plan_sync(graph, root, listed, known, partial(is_gone, root))
 
 
-def list_files(root: Path, path: Path, config: LoadConfig, known: Collection[str] = ()) -> Iterator[ListedFile]:
+def list_files(root: Path, path: Path, config: LoadConfig, tables: Collection[str] = ()) -> Iterator[ListedFile]:
     """List the files at and beneath a path with their hashes; raises `LoadError` where it is not in the root.
 
-    Those whose paths are `known` are read whatever they are called: tables are.
+    `tables` are paths of known tables: those files are read whatever they are called, as are others of their endings.
     """
+    endings = {_ending(table) for table in tables}
     for found in walk_files(root, [path]):
-        is_table = found.code is LoadCode.UNSUPPORTED_FORMAT and found.relative in known
-        if found.code is not None and not is_table:
+        is_table = found.code is LoadCode.UNSUPPORTED_FORMAT and found.relative in tables
+        may_be = found.code is LoadCode.UNSUPPORTED_FORMAT and _ending(found.relative) in endings
+        if found.code is not None and not may_be:
             yield ListedFile(found.relative, found.size, code=found.code)
             continue
         try:
@@ -98,7 +103,7 @@ def list_files(root: Path, path: Path, config: LoadConfig, known: Collection[str
             if error.load_code is not LoadCode.MISSING:
                 yield ListedFile(found.relative, found.size, code=error.load_code)
         else:
-            yield ListedFile(found.relative, found.size, bytes_hash(data))
+            yield ListedFile(found.relative, found.size, bytes_hash(data), None if is_table else found.code)
 
 
 def select_known(documents: Iterable[PlacedDocument], root: Path, path: Path) -> list[PlacedDocument]:
@@ -134,7 +139,7 @@ def list_or_refuse(
     allowed; `LoadError` for a path that is unknown to the graph and not there, or lies outside the root.
     """
     try:
-        listed = list(list_files(root, path, config, {document.path for document in known}))
+        listed = list(list_files(root, path, config, {document.path for document in known if document.table}))
     except LoadError as error:
         if error.load_code is not LoadCode.MISSING or not known:
             raise
@@ -164,6 +169,7 @@ def plan_sync(
     files = {file.path: file for file in listed}
     readable = [files[path] for path in sorted(files) if files[path].code is None]
     new = [file for file in readable if file.path not in stored]
+    tables = [file for file in files.values() if file.code is not None and file.source_hash]
     updated = [f for f in readable if f.path in stored and stored[f.path].source_hash != f.source_hash]
     closed = {file.path for file in files.values() if file.code is LoadCode.UNREADABLE}
     unlisted = (path for path in sorted(stored.keys() - files.keys()) if closed.isdisjoint(_folders_of(path)))
@@ -172,11 +178,11 @@ def plan_sync(
     for document in gone:
         waiting[document.source_hash, _ending(document.path)].append(document)
     added, renamed = [], []
-    for file in new:
+    for file in sorted([*new, *tables], key=lambda one: one.path):
         same = waiting[file.source_hash, _ending(file.path)]
         if same:
             renamed.append(Rename(same.popleft(), file))
-        else:
+        elif file.code is None:
             added.append(file)
     moved = {one.document.id for one in renamed}
     unread = (files[path] for path in sorted(files) if files[path].code is not None)

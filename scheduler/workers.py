@@ -1,6 +1,6 @@
 """Which workers live: each announces itself with its queues and processes, and is forgotten when silent."""
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import cast
 
 import orjson
@@ -13,6 +13,16 @@ KEY = "gm:workers"
 
 
 @dataclass(frozen=True, slots=True)
+class Offer:
+    """What a worker works with, as far as whoever hands it files must know."""
+
+    store: str = ""
+    """Id of the artifact folder that it uses."""
+    extractors: tuple[str, ...] = ()
+    embedder: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Worker:
     """A worker as it last announced itself."""
 
@@ -20,10 +30,7 @@ class Worker:
     queues: tuple[str, ...]
     processes: int
     pid: int
-    store: str
-    """Id of the artifact folder that it uses."""
-    settings: str
-    """Fingerprint of the settings that decide how a file comes out."""
+    offer: Offer
     seen: float
     """Seconds since 1970, by the clock of Redis: those of the hosts may differ."""
 
@@ -34,10 +41,10 @@ class Workers:
     def __init__(self, client: "redis.Redis") -> None:
         self._redis = client
 
-    def announce(self, name: str, queues: list[str], processes: int, pid: int, store: str, settings: str) -> None:
+    def announce(self, name: str, queues: list[str], processes: int, pid: int, offer: Offer) -> None:
         """Say that a worker lives."""
-        row = {"queues": queues, "processes": processes, "pid": pid, "store": store, "settings": settings}
-        self._redis.hset(KEY, name, orjson.dumps({**row, "seen": self._now()}).decode())
+        row = {"queues": queues, "processes": processes, "pid": pid, "offer": asdict(offer), "seen": self._now()}
+        self._redis.hset(KEY, name, orjson.dumps(row).decode())
 
     def leave(self, name: str) -> None:
         """Say that a worker ends."""
@@ -54,8 +61,10 @@ class Workers:
             if row["seen"] < oldest:
                 silent.append(name)
             else:
-                row = {"store": "", "settings": "", **row}  # an earlier release told less
-                living.append(Worker(name, **{**row, "queues": tuple(row["queues"])}))
+                offer = row.get("offer", {})  # an earlier release told less
+                offer = Offer(**{**offer, "extractors": tuple(offer.get("extractors", ()))})
+                worker = Worker(name, tuple(row["queues"]), row["processes"], row["pid"], offer, row["seen"])
+                living.append(worker)
         if silent:
             self._redis.hdel(KEY, *silent)
         return living

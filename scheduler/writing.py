@@ -46,7 +46,8 @@ class WriteStages:
 
     root_of: Callable[[str], str]
     """Tells the folder that a run's names are relative to, as it was submitted."""
-    recipe: Recipe
+    recipe_of: Callable[[str], Recipe]
+    """Tells what the files of a run are made with."""
     artifacts: ArtifactStore
     graphs: Graphs
     leases: Leases
@@ -84,7 +85,8 @@ class WriteStages:
             return _Ready(f, op, self._document(run, f, media_type="text/csv", **content), table.warnings)
         loaded = decode_text(self.artifacts.get(f.ref["text"]))
         chunks = decode_chunks(self.artifacts.get(f.ref["chunks"]))
-        said = (decode_extraction(self.artifacts.get(self.recipe.extraction_key(c.text))) for c in chunks)
+        recipe = self.recipe_of(run.batch.run)
+        said = (decode_extraction(self.artifacts.get(recipe.extraction_key(c.text))) for c in chunks)
         document = self._document(
             run, f, media_type=loaded.media_type, chunks=chunks, extractions=tuple(said), page_count=len(loaded.pages)
         )
@@ -96,7 +98,7 @@ class WriteStages:
             path=f.relative,
             content_hash=f.ref["content"],
             source_hash=f.ref["source"],
-            fingerprint=self.recipe.fingerprint_of(f.ref.get("order", "")),
+            fingerprint=self.recipe_of(run.batch.run).fingerprint_of(f.ref.get("order", "")),
             run_id=run.batch.run,
             root=self.root_of(run.batch.run),
             table=f.ref.get("order", ""),

@@ -36,9 +36,9 @@ def _set_up_logging(**_: Any) -> None:
 @signals.worker_init.connect
 def _enter_worker(**_: Any) -> None:
     """Bind what tasks work with, before the pool forks; nothing is opened yet."""
-    from scheduler.workers import Workers
+    from scheduler.workers import Offer, Workers
     from tasks.resources import bind
-    from workers.bootstrap import build_resources, check_parts, identify_artifacts
+    from workers.bootstrap import build_resources, check_parts, identify_artifacts, list_extractors
     from workers.connections import connect_redis
     from workers.presence import Presence
 
@@ -49,7 +49,8 @@ def _enter_worker(**_: Any) -> None:
         reason = str(error) if isinstance(error, PermanentError) else traceback.format_exc()
         raise SystemExit(f"This worker cannot start: {reason}") from error
     bind(lambda: build_resources(settings))
-    Presence(Workers(connect_redis(settings)), identify_artifacts(settings), settings.fingerprint).connect()
+    offer = Offer(identify_artifacts(settings), tuple(list_extractors(settings)), settings.embed.embedder)
+    Presence(Workers(connect_redis(settings)), offer).connect()
 
 
 @signals.worker_process_init.connect

@@ -22,9 +22,9 @@ from pipeline.adapters.falkor import (
 from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.adapters.readers import FileReader
 from pipeline.adapters.readers.encoding import decode
+from pipeline.config import RecipeConfig
 from pipeline.errors import ArtifactsUnavailable, GraphMissing, ModelUnavailable
 from pipeline.models import GarbageReport, StoredDocument
-from pipeline.ontology import DEFAULT_ONTOLOGY, Ontology, load_ontology
 from pipeline.ports import ArtifactStore, Embedder, Extractor, GraphCurator, GraphInspector
 from scheduler.curation import Curation
 from scheduler.dropping import Dropping
@@ -75,16 +75,23 @@ def build_finalizes(settings: Settings) -> FinalizeLedger:
     return FinalizeLedger(connect_redis(settings), ttl_ms=int(settings.finalize_seconds * 1000))
 
 
-def build_extractor(settings: Settings) -> Extractor:
-    """Make the configured extractor: an entry point by its name, or `module:attribute`."""
-    name = settings.extractor
-    if ":" in name:
+def list_extractors(settings: Settings) -> list[str]:
+    """Name the extractors that runs may ask this process for: those installed, and the one configured here.
+
+    Any other `module:attribute` is refused: a run must not choose what code a worker imports.
+    """
+    return sorted({*(point.name for point in entry_points(group=EXTRACTOR_GROUP)), settings.extractor})
+
+
+def build_extractor(settings: Settings, name: str) -> Extractor:
+    """Make an extractor: an entry point by its name, or `module:attribute` if it is the configured one."""
+    if ":" in name and name == settings.extractor:
         return as_extractor(load_attribute(name), name)
     found = entry_points(group=EXTRACTOR_GROUP, name=name)
     if not found:
-        known = ", ".join(sorted(point.name for point in entry_points(group=EXTRACTOR_GROUP)))
         raise ModelUnavailable(
-            f"There is no extractor {name!r}. Set GRAPHMILL_EXTRACTOR to one of {known}, or to module:attribute."
+            f"There is no extractor {name!r} here. Set GRAPHMILL_EXTRACTOR, also of the workers, to one of "
+            f"{', '.join(list_extractors(settings))}, or to module:attribute."
         )
     return as_extractor(next(iter(found)).load(), name)
 
@@ -101,11 +108,6 @@ def build_embedder(settings: Settings) -> Embedder:
         f"There is no embedder {uri!r}. "
         "Set GRAPHMILL_EMBED__EMBEDDER to bundled:minilm-int8 or python:module:attribute."
     )
-
-
-def build_ontology(settings: Settings) -> Ontology:
-    """Load the configured ontology."""
-    return load_ontology(settings.ontology) if settings.ontology else DEFAULT_ONTOLOGY
 
 
 def open_graph(settings: Settings, graph: str) -> FalkorGraph:
@@ -169,8 +171,7 @@ def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
 
 def check_parts(settings: Settings) -> None:
     """Raise what is wrong with the configured extractor, ontology or embedder, before anything relies on them."""
-    build_ontology(settings)
-    build_extractor(settings)
+    build_extractor(settings, settings.recipe.extractor)
     build_embedder(settings)
 
 
@@ -224,25 +225,26 @@ def build_resources(settings: Settings) -> Resources:
         embedder=embedder,
         writer_of=writer_of,
         curator_of=curator_of,
-        stores_in_use=lambda: {worker.store for worker in workers.living()},
+        stores_in_use=lambda: {worker.offer.store for worker in workers.living()},
         page_size=settings.embed.page_size,
     )
-    recipe = Recipe(
-        reader=FileReader(settings.load),
-        extractor=build_extractor(settings),
-        ontology=build_ontology(settings),
-        load_config=settings.load,
-        chunk_config=settings.chunk,
-    )
+    extractor_of = cache(lambda name: build_extractor(settings, name))
+
+    @cache
+    def recipe_of(run: str) -> Recipe:
+        carried = ledger.recipe(run)
+        config = RecipeConfig.model_validate_json(carried) if carried else settings.recipe
+        return Recipe(FileReader(config.load), extractor_of(config.extractor), config)
+
     graphs = Graphs(writer_of, cache(lambda graph: FalkorReviser(graph_of(graph))), curation.check_record)
     ingest = IngestStages(
         root_of=lambda run: settings.files_root or Path(root_of(run)),
-        recipe=recipe,
+        recipe_of=recipe_of,
         artifacts=artifacts,
         graphs=graphs,
         turn_seconds=settings.soft_time_limit / 2,
     )
-    writing = WriteStages(root_of=root_of, recipe=recipe, artifacts=artifacts, graphs=graphs, leases=leases)
+    writing = WriteStages(root_of=root_of, recipe_of=recipe_of, artifacts=artifacts, graphs=graphs, leases=leases)
     sessions = EvidenceSessions(connect_redis(settings), expiry_seconds=settings.session_seconds)
     return Resources(
         ledger=ledger,

@@ -1,11 +1,10 @@
 """The client: what the CLI and other programs do with a running system, over ledger and queues."""
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from pipeline.errors import GraphMissing, PermanentError
+from pipeline.errors import GraphMissing
 from pipeline.findings import GraphFingerprint
 from pipeline.ids import fingerprint
 from pipeline.load import walk_files
@@ -16,7 +15,6 @@ from scheduler.records import FileReport, FinalizeStatus, RunStatus
 from scheduler.states import FileState, RunState
 from scheduler.tick import TickReport, tick
 from scheduler.verify import Verdict
-from scheduler.workers import Worker, Workers
 from tasks.canvas import CanvasSender
 from workers.bootstrap import (
     build_dispatch,
@@ -32,16 +30,8 @@ from workers.listing import Listed, new_file
 from workers.upkeep import Upkeep
 
 
-class SettingsDiffer(PermanentError):
-    """A run was begun with other settings than the present ones."""
-
-
 class Client(Upkeep):
     """Submits runs, watches them, asks questions. Opens connections on first use."""
-
-    @cached_property
-    def _workers(self) -> Workers:
-        return Workers(connect_redis(self.settings))
 
     # Runs
 
@@ -84,33 +74,18 @@ class Client(Upkeep):
         """
         return self.submit_files([prepare_table(path, root, order)], root, graph=graph, **how)
 
-    def check_workers(self) -> None:
-        """Refuse to hand files to workers with other settings; raises `SettingsDiffer`."""
-        other = [w.name for w in self.workers() if "extract" in w.queues and w.settings != self.settings.fingerprint]
-        if other:
-            raise SettingsDiffer(
-                f"The workers that run already ({', '.join(other)}) have other settings (extractor, ontology, "
-                "chunking, limits or embedder) than this command. Give it theirs, or end them first."
-            )
-
     def resume(self, run: str, *, listed: Listed | None = None) -> RunStatus:
-        """Make an interrupted or paused run go on; one that is done stays as it is.
+        """Make an interrupted or paused run go on with its own settings; one that is done stays as it is.
 
         Raises:
             RunNotFound: No run has that name.
             RunOver: It was cancelled.
-            SettingsDiffer: Its files would come out mixed.
         """
         status = self.ledger.status(run)
         if status.state is RunState.CANCELLING:
             raise RunOver(f"Run {run} is being cancelled: `graphmill cancel {run}` follows that to its end.")
         if status.state is RunState.CANCELLED:
             raise RunOver(f"Run {run} was cancelled and does not go on. Ingest {status.root} again as a new run.")
-        if not status.over and status.options["settings"] != self.settings.fingerprint:
-            raise SettingsDiffer(
-                f"Run {run} was begun with other settings (extractor, ontology, chunking or embedder). "
-                "Resume it with those, or ingest the folder again as a new run."
-            )
         if status.state is RunState.OPEN:
             self._list_anew(status, listed)
         return self.verbs.go_on(run)
@@ -160,10 +135,6 @@ class Client(Upkeep):
                 pipe.llen(name)
             pipe.hlen("unacked")
             return dict(zip((*QUEUES, "unacked"), map(int, pipe.execute()), strict=True))
-
-    def workers(self) -> list[Worker]:
-        """List the living workers of all hosts."""
-        return self._workers.living()
 
     # Finalize
 

@@ -33,7 +33,7 @@ def prepare_text(text: str, identity: str, graph: str, settings: Settings, worke
 def _shared_store(settings: Settings, workers: Iterable[Worker]) -> ArtifactStore:
     """Open this host's artifact folder, if the workers that live use the same."""
     store = open_artifacts(settings)
-    theirs = {worker.store for worker in workers if "load" in worker.queues} - {""}
+    theirs = {worker.offer.store for worker in workers if "load" in worker.queues} - {""}
     if theirs and store.store_id not in theirs:
         raise StoreDiffers(
             f"The artifact folder here, {settings.artifacts.absolute()}, is not the one that the workers use, so they "

@@ -9,7 +9,7 @@ import redis
 import structlog
 from celery import signals
 
-from scheduler.workers import Workers
+from scheduler.workers import Offer, Workers
 
 _log = structlog.get_logger(__name__)
 EVERY_SECONDS = 5.0
@@ -20,8 +20,7 @@ class Presence:
     """Announces one worker at its start and with its heartbeats."""
 
     workers: Workers
-    store: str
-    settings: str
+    offer: Offer
     name: str = ""
     queues: tuple[str, ...] = ()
     processes: int = 0
@@ -53,7 +52,7 @@ class Presence:
     def announce(self) -> None:
         """Tell the ledger; one that does not answer is told next time."""
         self.announced = time.monotonic()
-        row = (self.name, list(self.queues), self.processes, os.getpid(), self.store, self.settings)
+        row = (self.name, list(self.queues), self.processes, os.getpid(), self.offer)
         self._say(lambda: self.workers.announce(*row))
 
     def _say(self, what: Any) -> None:

@@ -100,7 +100,6 @@ def open_system(
     try:
         system = _connect(_with_urls(settings, stack.urls), stack)
         if set(INGEST_QUEUES) <= set(queues):
-            system.client.check_workers()
             # Workers that cannot open it can do nothing with a message, not even tell why.
             open_artifacts(system.settings)
         yield system

@@ -12,9 +12,8 @@ import psutil
 from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from pipeline.config import ChunkConfig, EmbedConfig, LoadConfig
-from pipeline.ids import fingerprint
-from pipeline.ontology import load_ontology
+from pipeline.config import ChunkConfig, EmbedConfig, LoadConfig, RecipeConfig
+from pipeline.ontology import DEFAULT_ONTOLOGY, load_ontology
 from workers.embedded.record import read_record
 
 
@@ -159,14 +158,10 @@ class Settings(BaseSettings):
         return self.redis_url is not None or self.falkordb_url is not None
 
     @property
-    def fingerprint(self) -> str:
-        """Hash of what decides how a file comes out, so that a resumed run is never a mixture.
-
-        Raises `OntologyError` where the ontology file cannot be read.
-        """
-        ontology = load_ontology(self.ontology).fingerprint if self.ontology else ""
-        parts = (self.extractor, ontology, self.chunk.fingerprint, self.load.fingerprint, self.embed.embedder)
-        return fingerprint(parts)
+    def recipe(self) -> RecipeConfig:
+        """What decides how a file comes out; raises `OntologyError` where the ontology file cannot be read."""
+        ontology = load_ontology(self.ontology) if self.ontology else DEFAULT_ONTOLOGY
+        return RecipeConfig(extractor=self.extractor, ontology=ontology, load=self.load, chunk=self.chunk)
 
     @property
     def language_notice(self) -> str:
@@ -199,7 +194,7 @@ def _running_stack(data_dir: Path) -> dict[str, Any]:
 
 def child_environment(settings: Settings) -> dict[str, str]:
     """Give the environment of a worker process of the embedded stack: ours, and what it must not guess."""
-    # Those that a flag may have given.
+    # It runs in another folder.
     given = {"GRAPHMILL_ONTOLOGY": str(settings.ontology.resolve())} if settings.ontology else {}
     return {
         **os.environ,

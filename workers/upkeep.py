@@ -1,101 +1,39 @@
 """The part of a client that keeps a graph in step: what is removed, dropped, read anew, or follows a folder."""
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
-from itertools import batched
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from pydantic import ValidationError
+
+from pipeline.config import RecipeConfig
 from pipeline.errors import GraphMissing
 from pipeline.models import PlacedDocument
+from pipeline.ontology import Ontology
+from pipeline.ports import GraphInspector
 from scheduler.documents import (
     Changes,
+    Reextraction,
     count_changes,
     find_documents,
     order_deletions,
     order_reextractions,
-    select_files,
 )
-from scheduler.finalize import FinalizeLedger
-from scheduler.ledger import FIRST_LISTING, Ledger
-from scheduler.records import MemoryUse, NewFile
-from scheduler.reports import SEGMENT
 from scheduler.states import FileState
 from scheduler.syncing import SyncPlan, plan_folder
-from scheduler.verbs import RunVerbs
-from workers.asking import Questioner
-from workers.bootstrap import build_dropping, build_finalizes, build_ledger, build_verbs, inspect_graph, open_graph
-from workers.listing import Listed, wait_for_room
+from workers.bootstrap import build_dropping, inspect_graph, open_graph
+from workers.settings import Settings
+from workers.submitting import Submitter
 
 
-class Upkeep(Questioner):
+class Upkeep(Submitter):
     """What a client does with documents that a graph holds. Each makes runs, which end by themselves."""
-
-    @cached_property
-    def ledger(self) -> Ledger:
-        """The ledger of runs."""
-        return build_ledger(self.settings)
-
-    @cached_property
-    def verbs(self) -> RunVerbs:
-        """What a person does with runs."""
-        return build_verbs(self.settings, self.ledger)
-
-    @cached_property
-    def finalizes(self) -> FinalizeLedger:
-        """The finalize records."""
-        return build_finalizes(self.settings)
-
-    def submit_files(
-        self,
-        files: Iterable[NewFile],
-        root: Path | str,
-        paths: Sequence[str] = (),
-        *,
-        graph: str,
-        finalize: str = "auto",
-        priority: int = 0,
-        opened: Callable[[str], None] | None = None,
-        listed: Listed | None = None,
-    ) -> str:
-        """Make a run of a list of files with their orders, and seal it; gives its id.
-
-        `paths` are those from which the list can be made again, should it be interrupted.
-        """
-        options = {"paths": paths, "settings": self.settings.fingerprint}
-        run = self.ledger.open_run(
-            graph,
-            str(root),
-            finalize=finalize,
-            options=options,
-            priority=priority,
-            most_failed=self.settings.max_failed_share,
-        )
-        if opened:
-            opened(run)
-        self._list(run, files, listed)
-        return run
-
-    def _list(self, run: str, files: Iterable[NewFile], listed: Listed | None, listing: int = FIRST_LISTING) -> None:
-        offset = 0
-        for segment in batched(files, SEGMENT):
-            wait_for_room(self.memory, offset, listed)
-            offset = self.ledger.append(run, offset, segment, listing=listing)
-            if listed:
-                listed(offset, None)
-        self.ledger.seal(run, listing=listing)
-
-    def memory(self) -> MemoryUse:
-        """Tell what the Redis of ledger and queues holds; above its mark nothing new is taken in or dispatched."""
-        return self.verbs.memory(self.settings.memory_mark)
 
     def documents(self, graph: str) -> list[PlacedDocument]:
         """List the documents of a graph; raises `GraphMissing`."""
-        opened = open_graph(self.settings, graph)
-        try:
-            return list(inspect_graph(opened).documents())
-        finally:
-            opened.close()
+        with _inspect(self.settings, graph) as inspector:
+            return list(inspector.documents())
 
     def delete(self, documents: Sequence[str], graph: str, **how: Any) -> str:
         """Make a run that removes documents, named by id or by the path of their file; gives its id.
@@ -138,21 +76,65 @@ class Upkeep(Questioner):
         """
         return self.submit_files(files, plan.root, graph=plan.graph, **how) if (files := plan.files) else ""
 
-    def order_reextraction(self, graph: str, documents: Sequence[str] | None = None) -> dict[str, list[NewFile]]:
-        """Make the lists of `reextract`, by root; raises as that does."""
-        known = self.documents(graph)
-        return order_reextractions(select_files(known if documents is None else find_documents(known, documents)))
+    def plan_reextraction(
+        self,
+        graph: str,
+        documents: Sequence[str] | None = None,
+        *,
+        ontology: Ontology | None = None,
+        present: bool = False,
+    ) -> list[Reextraction]:
+        """Make the lists of `reextract`; raises as that does."""
+        with _inspect(self.settings, graph) as inspector:
+            known = list(inspector.documents())
+            recipes = {} if present else _read_recipes(inspector)
+        wanted = known if documents is None else find_documents(known, documents)
 
-    def reextract(self, graph: str, documents: Sequence[str] | None = None, **how: Any) -> list[str]:
-        """Make runs that read files anew with the present settings, one for each root; gives their ids.
+        def recipe_of(document: PlacedDocument) -> RecipeConfig:
+            recipe = recipes.get(document.fingerprint, self.settings.recipe)
+            return recipe.model_copy(update={"ontology": ontology}) if ontology else recipe
 
-        `documents` names them by id or path; None stands for all that are of files. `how` is as for `submit_files`.
-        Raises `DocumentUnknown`, `GraphMissing`.
+        return order_reextractions(wanted, recipe_of)
+
+    def reextract(
+        self,
+        graph: str,
+        documents: Sequence[str] | None = None,
+        *,
+        ontology: Ontology | None = None,
+        present: bool = False,
+        **how: Any,
+    ) -> list[str]:
+        """Make runs that make documents anew from their files or texts; gives their ids.
+
+        Each keeps the settings of its last ingest, but for an `ontology` that is given, or gets the `present` ones.
+        There is a run for each root and each of those settings. `documents` are named by id or path; None stands
+        for all. `how` is as for `submit_files`. Raises `DocumentUnknown`, `GraphMissing`, `WorkersDiffer`.
         """
-        orders = self.order_reextraction(graph, documents)
-        return [self.submit_files(files, root, graph=graph, **how) for root, files in orders.items()]
+        plan = self.plan_reextraction(graph, documents, ontology=ontology, present=present)
+        return [self.submit_files(one.files, one.root, graph=graph, recipe=one.recipe, **how) for one in plan]
 
     def changes(self, run: str) -> Changes:
         """Count what a run has done to its graph so far."""
         updated = self.ledger.files(run, [FileState.UPDATED])
         return count_changes(self.ledger.status(run).counts, sum(bool(report.renamed_from) for report in updated))
+
+
+@contextmanager
+def _inspect(settings: Settings, graph: str) -> Iterator[GraphInspector]:
+    opened = open_graph(settings, graph)
+    try:
+        yield inspect_graph(opened)
+    finally:
+        opened.close()
+
+
+def _read_recipes(inspector: GraphInspector) -> dict[str, RecipeConfig]:
+    """Read what documents were made with, by their fingerprint, as far as this release understands it."""
+    found = {}
+    for fingerprint, config in inspector.recipes().items():
+        try:
+            found[fingerprint] = RecipeConfig.model_validate_json(config)
+        except ValidationError:
+            continue
+    return found

@@ -418,3 +418,12 @@ def test_what_a_file_is_wanted_for_travels_with_it(ledger):
     assert (first.op, first.document) == (Op.INGEST, "file:a")
     assert (second.op, second.document) == (Op.DELETE, "note")
     assert [report.document for report in ledger.files(run)] == ["file:a", "note"]
+
+
+def test_a_run_carries_what_its_files_are_made_with_and_equal_ones_share_it(ledger, client):
+    first, second = (
+        ledger.open_run("kb", "/files", finalize="auto", options={}, recipe=("print", '{"a": 1}')) for _ in range(2)
+    )
+    plain = ledger.open_run("kb", "/files", finalize="auto", options={})
+    assert [ledger.recipe(run) for run in (first, second, plain)] == ['{"a": 1}', '{"a": 1}', ""]
+    assert client.hlen("gm:recipes") == 1

@@ -11,7 +11,7 @@ from scheduler.ledger import Ledger
 from scheduler.records import NewFile, Outcome
 from scheduler.states import FileState, RunState
 from scheduler.verbs import RunVerbs
-from scheduler.workers import Workers
+from scheduler.workers import Offer, Workers
 
 
 @pytest.fixture(params=["double", "real"])
@@ -246,7 +246,10 @@ def test_graphs_whose_names_hold_colons_keep_apart(client, ledger):
 
 def test_workers_of_an_earlier_release_are_still_understood(client):
     workers = Workers(client)
-    workers.announce("now@here", ["load"], 2, 1, "store", "settings")
+    workers.announce("now@here", ["load"], 2, 1, Offer("store", ("spacy-rules",), "bundled"))
     seconds, _ = client.time()
     client.hset("gm:workers", "then@here", f'{{"queues": ["load"], "processes": 1, "pid": 7, "seen": {seconds}}}')
-    assert [(w.name, w.store) for w in workers.living()] == [("now@here", "store"), ("then@here", "")]
+    assert [(w.name, w.offer) for w in workers.living()] == [
+        ("now@here", Offer("store", ("spacy-rules",), "bundled")),
+        ("then@here", Offer()),
+    ]

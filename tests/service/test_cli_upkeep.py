@@ -173,21 +173,12 @@ def test_files_are_extracted_anew_on_request(graphmill, corpus, tmp_path):
     assert (done.status, done.document["files"]["unchanged"]) == (DONE, 3)
     (tmp_path / "types.yaml").write_text("entities: [{label: Person}]\n", "utf-8")
     other = graphmill("reextract", "corpus/a.txt", "--ontology", "types.yaml", "--json")
-    assert (other.status, other.document["error"]) == (USAGE, "settings_differ"), "workers of a cluster have their own"
-
-
-@pytest.mark.slow
-def test_another_ontology_reaches_the_workers_of_the_embedded_stack(corpus, tmp_path, system):
-    environment = {k: v for k, v in system.environment.items() if k not in {"REDIS_URL", "FALKORDB_URL"}}
-    environment["GRAPHMILL_DATA_DIR"] = str(tmp_path / "data")
-
-    def run(*arguments):
-        return finish(start(environment, *arguments, "--json", cwd=tmp_path))
-
-    assert run("sync", "corpus").document["changes"]["added"] == 3
-    (tmp_path / "types.yaml").write_text("entities: [{label: Person}]\n", "utf-8")
-    done = run("reextract", "--all", "--ontology", "types.yaml")
-    assert (done.status, done.document["changes"]["updated"]) == (DONE, 3)
+    assert (other.status, other.document["changes"]["updated"]) == (DONE, 1)
+    again = graphmill("reextract", "--all", "--json")
+    assert [json.loads(line)["files"]["unchanged"] for line in again.out.splitlines()] == [1, 2], (
+        "a run for each recipe"
+    )
+    assert graphmill("reextract", "--all", "--present-settings", "--json").document["changes"]["updated"] == 1
 
 
 class Lines:

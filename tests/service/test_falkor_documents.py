@@ -33,9 +33,9 @@ def test_complete_documents_are_listed_with_their_places_and_no_other_version(gr
     reviser.retire(files[1].id, 1)
     listed = set(FalkorInspector(graph).documents())
     assert listed == {
-        PlacedDocument("file:0.txt", "0.txt", "/files", files[0].source_hash),
-        PlacedDocument("file:2.txt", "2.txt", "/files", files[2].source_hash),
-        PlacedDocument("note-1", "", "", text.source_hash),
+        PlacedDocument("file:0.txt", "0.txt", "/files", files[0].source_hash, files[0].fingerprint, ""),
+        PlacedDocument("file:2.txt", "2.txt", "/files", files[2].source_hash, files[2].fingerprint, ""),
+        PlacedDocument("note-1", "", "", text.source_hash, text.fingerprint, ""),
     }
 
 
@@ -57,3 +57,12 @@ def test_a_graph_is_removed_with_its_fence_and_can_be_made_anew(graph, writer, m
     writer.prepare(DEFAULT_ONTOLOGY)
     writer.write([make_document("a.txt", SAID)], 1, proceed)
     assert [document.id for document in FalkorInspector(graph).documents()] == ["file:a.txt"]
+
+
+def test_a_graph_remembers_what_its_documents_are_made_with(graph, writer):
+    odd = '{"ontology": "\'quotes\' \\\\ `ticks` $x {y} \\n", "size": 1}'
+    for _ in range(2):
+        writer.remember_recipe("one", odd)
+    writer.remember_recipe("two", "{}")
+    assert FalkorInspector(graph).recipes() == {"one": odd, "two": "{}"}
+    assert graph.ro_query("MATCH (r:__Recipe__) RETURN count(r)") == [[2]]

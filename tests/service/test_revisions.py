@@ -134,3 +134,44 @@ def test_an_update_of_a_merged_name_goes_to_the_survivor_and_a_delete_takes_just
     )
     assert rows == [["larkspur optics__concept"]]
     assert system.client.verify(graph_name).findings == ()
+
+
+def test_a_deleted_document_is_gone_from_the_search_indexes_too(system, folder, graph_name, same_as_fresh):
+    (folder / "story6.txt").write_text(f"{OTHER} {STORY.format('Esme Venn')}", "utf-8")
+    system.ingest(folder, graph_name)
+
+    def found(word):
+        """Name what the words' indexes find, and whose texts the vectors' indexes hold."""
+        words = [
+            system.rows(graph_name, f"CALL db.idx.fulltext.queryNodes('{of}', '{word}') YIELD node RETURN node.id")
+            for of in ("Chunk", "__Entity__")
+        ]
+        like = "MATCH (q:Chunk) WITH q.embedding AS v LIMIT 1 CALL db.idx.vector"
+        near = [
+            system.rows(graph_name, f"{like}.{call}, 'embedding', 1000, v) {give}")
+            for call, give in (
+                ("queryNodes('Chunk'", "YIELD node RETURN node.text"),
+                ("queryNodes('__Entity__'", "YIELD node RETURN node.name"),
+                ("queryRelationships('RELATES'", "YIELD relationship AS r RETURN r.fact"),
+            )
+        ]
+        return [len(one) for one in words], [sorted(text for (text,) in one) for one in near]
+
+    counted, texts = found("Cass")
+    assert counted == [1, 1]
+    assert all(any("Cass Verity" in text for text in one) for one in texts)
+    before, _ = found("Esme")
+    (folder / "story6.txt").unlink()
+    order(system, folder, graph_name, [NewFile("story6.txt", 0, order={"op": "delete"})])
+    counted, texts = found("Cass")
+    assert counted == [0, 0]
+    alive = (
+        "MATCH (e:Chunk) RETURN e.text", "MATCH (e:__Entity__) RETURN e.name", "MATCH ()-[e:RELATES]->() RETURN e.fact",
+    )  # fmt: skip
+    assert texts == [sorted(text for (text,) in system.rows(graph_name, query)) for query in alive]
+    assert not any("Cass Verity" in text for one in texts for text in one)
+    # What it shared stays, with the other document's passage alone.
+    assert found("Esme")[0] == [before[0] - 1, before[1]]
+    sources = "MATCH (e:__Entity__ {name: 'Esme Venn'})-[:MENTIONED_IN]->(c) RETURN c.document_id"
+    assert system.rows(graph_name, sources) == [["file:story0.txt"]]
+    same_as_fresh()

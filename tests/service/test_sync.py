@@ -247,3 +247,39 @@ def test_files_are_extracted_anew_from_their_own_roots_and_what_is_the_same_stay
     assert system.outcomes(system.finish(run).run) == {"story0.txt": ("unchanged", "ok")}
     with pytest.raises(DocumentUnknown):
         system.client.reextract(graph_name, ["nothing.txt"])
+
+
+def test_a_file_that_fails_stops_no_other_change_and_all_are_told_in_the_order_of_the_list(
+    system, folder, graph_name, sync
+):
+    sync()
+    number = system.client.finalize_status(graph_name).number
+    (folder / "north" / "story1.txt").unlink()
+    (folder / "south" / "story0.txt").write_bytes(b"\x7fELF" + bytes(range(256)) * 20)
+    write(folder / "north" / "story3.txt", "Cass Verity")
+    (folder / "south" / "story2.txt").rename(folder / "moved.txt")
+    write(folder / "new.txt", "Orla Byrne")
+    (folder / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
+    plan = system.client.plan_sync(folder, folder, graph_name)
+    status = system.finish(system.client.sync(plan, finalize="never"))
+    reports = [(r.relative, r.state, r.code) for r in system.client.files(status.run)]
+    assert reports == [
+        ("broken.pdf", "failed", "corrupt"),
+        ("moved.txt", "updated", "ok"),
+        ("new.txt", "written", "ok"),
+        ("north/story1.txt", "removed", "ok"),
+        ("north/story3.txt", "updated", "ok"),
+        ("south/story0.txt", "failed", "not_this_format"),
+    ]
+    assert [path for path, *_ in reports] == [one.relative for one in plan.files]
+    assert system.client.changes(status.run) == Changes(
+        added=1, updated=1, renamed=1, removed=1, kept=0, skipped=0, failed=2
+    )
+    assert system.client.finalize_status(graph_name).number == number, "none was asked for"
+    names = {name for (name,) in system.rows(graph_name, "MATCH (e:__Entity__) RETURN e.name")}
+    assert {"Cass Verity", "Orla Byrne", PEOPLE[0]} <= names, "what failed keeps its old version"
+    assert not {PEOPLE[1], PEOPLE[3]} & names
+    # The files that failed are all that the next one finds to do.
+    again = system.client.plan_sync(folder, folder, graph_name)
+    assert [one.relative for one in again.files] == ["broken.pdf", "south/story0.txt"]
+    assert {one.code for one in system.client.verify(graph_name).findings} == {"pending_left"}

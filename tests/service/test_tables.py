@@ -195,9 +195,13 @@ def test_a_sync_lets_a_table_follow_its_file(system, people, take, graph_name, s
     assert sync() == {}
     people.write_text("\n".join(ROWS[:2]), "utf-8")
     assert sync() == {"people.csv": ("updated", "ok")}
-    same_as_fresh((people, PEOPLE))
-    people.unlink()
-    assert sync() == {"people.csv": ("removed", "ok")}
+    moved = people.rename(folder / "staff.csv")
+    assert sync() == {"staff.csv": ("updated", "ok")}
+    moved.write_text("\n".join(ROWS), "utf-8")
+    assert sync() == {"staff.csv": ("updated", "ok")}
+    same_as_fresh((moved, PEOPLE))
+    moved.unlink()
+    assert sync() == {"staff.csv": ("removed", "ok")}
     assert system.rows(graph_name, ENTITIES) == []
 
 

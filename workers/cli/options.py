@@ -24,9 +24,7 @@ JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON to standard
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run; `graphmill runs` lists them.")]
 
 
-def read_settings(
-    *, graph: str | None = None, data_dir: Path | None = None, ontology: Path | None = None
-) -> "Settings":
+def read_settings(*, graph: str | None = None, data_dir: Path | None = None) -> "Settings":
     """Read the settings that flags and environment give; logs go to standard error from here on.
 
     The servers of a running embedded stack are not filled in: `open_system` joins them.
@@ -34,7 +32,7 @@ def read_settings(
     from workers.settings import Settings
     from workers.telemetry import configure_logging
 
-    given: dict[str, Any] = {"graph": graph, "data_dir": data_dir, "ontology": ontology}
+    given: dict[str, Any] = {"graph": graph, "data_dir": data_dir}
     settings = Settings(**{name: value for name, value in given.items() if value is not None})
     # A command's own remarks say what matters: logs add warnings, and more only when asked.
     quiet = "log_level" not in settings.model_fields_set

@@ -27,8 +27,8 @@ def open_workers(output: Output, settings: "Settings", *, may_be_new: bool = Fal
         yield system
 
 
-def follow_run(system: "System", display: Display, submit: Callable[..., str], resume: str) -> "RunStatus | None":
-    """Make a run by `submit`, and watch it; None where that made none. `resume` is the command to go on with."""
+def follow_run(system: "System", display: Display, submit: Callable[..., str], flags: str) -> "RunStatus | None":
+    """Make a run by `submit`, and watch it; None where that made none. `flags` name the data folder."""
     from workers.cli.driving import interruptible
     from workers.cli.watching import show_listing, watch_run
 
@@ -39,7 +39,7 @@ def follow_run(system: "System", display: Display, submit: Callable[..., str], r
         display.note(f"Run {run}: graph {system.client.status(run).graph}")
 
     def how_to_go_on() -> str:
-        return resume.format(made[0]) if made else "no run was made yet."
+        return f"graphmill resume {made[0]}{flags}" if made else "no run was made yet."
 
     with interruptible(how_to_go_on, display.note):
         run = submit(opened=opened, listed=show_listing(system, display))
@@ -51,5 +51,5 @@ def run_orders(output: Output, system: "System", submit: Callable[..., str], fla
     from workers.cli.summary import show_summary
 
     with open_display(output) as display:
-        status = follow_run(system, display, submit, "graphmill resume {}" + flags)
+        status = follow_run(system, display, submit, flags)
     return show_summary(output, system.client, status, flags) if status else ExitCode.OK

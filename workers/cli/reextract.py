@@ -1,6 +1,5 @@
-"""`graphmill reextract`: stored documents are made anew from their files, with the present settings."""
+"""`graphmill reextract`: stored documents are made anew, each with the settings that it was made with before."""
 
-import shlex
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -18,42 +17,45 @@ from workers.cli.progress import open_display
 def reextract(
     documents: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[FILE]...", show_default=False, help="Paths of files, or ids of their documents."),
+        typer.Argument(metavar="[DOCUMENT]...", show_default=False, help="Ids of documents, or paths of their files."),
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="All documents of the graph that are of files.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All documents of the graph.")] = False,
     ontology: Annotated[
-        Path | None, typer.Option("--ontology", metavar="FILE", help="Ontology to use. Default: GRAPHMILL_ONTOLOGY.")
+        Path | None, typer.Option("--ontology", metavar="FILE", help="Ontology in place of that of their last ingest.")
     ] = None,
+    present: Annotated[
+        bool,
+        typer.Option(
+            "--present-settings", help="With the present GRAPHMILL_ settings, not those of their last ingest."
+        ),
+    ] = False,
     graph: GraphOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
-    """Extract stored files anew with the present settings.
+    """Make stored documents anew, each with the settings of its last ingest.
 
-    Each file is read from the folder that its document was named from. What comes out as before stays; what differs
-    replaces the old in one step.
+    Each file is read from the folder that its document was named from; a text is taken from the store of stage
+    results. What comes out as before stays; what differs replaces the old in one step.
     """
+    from pipeline.ontology import load_ontology
     from workers.cli.summary import show_summary
 
     if bool(documents) == everything:
-        raise UsageMistake("Name the files that are to be extracted anew, or give --all.")
+        raise UsageMistake("Name the documents that are to be extracted anew, or give --all.")
     output = Output(as_json=as_json)
-    place = resolve_place(ontology) if ontology else None
-    settings, flags = read_settings(graph=graph, data_dir=data_dir, ontology=place), data_dir_flag(data_dir)
-    # The run goes on with the settings that it was begun with.
-    resume = f"{f'GRAPHMILL_ONTOLOGY={shlex.quote(str(place))} ' if place else ''}graphmill resume {{}}{flags}"
+    types = load_ontology(resolve_place(ontology)) if ontology else None
+    settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
     with open_workers(output, settings) as system:
         client = system.client
-        if place:
-            client.check_workers()
-        orders = client.order_reextraction(settings.graph, documents)
-        if not orders:
-            raise UsageMistake(f"Graph {settings.graph} holds no document of a file among those.")
+        plan = client.plan_reextraction(settings.graph, documents, ontology=types, present=present)
+        if not plan:
+            raise UsageMistake(f"Graph {settings.graph} holds no document.")
         worst = ExitCode.OK
-        for root, files in orders.items():
+        for one in plan:
             with open_display(output) as display:
-                submit = partial(client.submit_files, files, root, graph=settings.graph)
-                status = follow_run(system, display, submit, resume)
+                submit = partial(client.submit_files, one.files, one.root, graph=settings.graph, recipe=one.recipe)
+                status = follow_run(system, display, submit, flags)
             if status:
                 worst = max(worst, show_summary(output, client, status, flags))
         return worst

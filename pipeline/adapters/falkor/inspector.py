@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from pipeline.adapters.falkor import fingerprint, scan, verify
+from pipeline.adapters.falkor import fingerprint, record, scan, verify
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.findings import Fault, KindFingerprint
 from pipeline.models import PlacedDocument
@@ -29,3 +29,7 @@ class FalkorInspector:
     def documents(self) -> Iterator[PlacedDocument]:
         """See `GraphInspector.documents`."""
         return (PlacedDocument(*row) for row in scan.list_documents(self._graph))
+
+    def recipes(self) -> dict[str, str]:
+        """See `GraphInspector.recipes`."""
+        return record.list_recipes(self._graph)

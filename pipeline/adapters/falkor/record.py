@@ -12,6 +12,8 @@ SET g.embedding_model = coalesce(g.embedding_model, $model),
     g.artifact_store = coalesce(g.artifact_store, $store)
 RETURN g.embedding_model, g.embedding_dimension, g.artifact_store
 """
+_RECIPE = "MERGE (r:__Recipe__ {id: $fingerprint}) SET r.settings = $settings"
+_RECIPES = "MATCH (r:__Recipe__) WHERE r.settings <> '' RETURN r.id, r.settings"
 _COUNTS = (
     "MATCH (d:Document) WHERE d.content_hash <> '' RETURN count(d)",
     "MATCH (c:Chunk) RETURN count(c)",
@@ -37,6 +39,16 @@ def record_embedder(graph: FalkorGraph, record: GraphRecord) -> GraphRecord:
 def record_store(graph: FalkorGraph, store_id: str) -> None:
     """See `GraphCurator.record_store`."""
     graph.query("MATCH (g:__GraphRAGConfig__ {id: 'default'}) SET g.artifact_store = $store", store=store_id)
+
+
+def remember_recipe(graph: FalkorGraph, fingerprint: str, settings: str) -> None:
+    """See `GraphWriter.remember_recipe`."""
+    graph.query(_RECIPE, fingerprint=fingerprint, settings=settings)
+
+
+def list_recipes(graph: FalkorGraph) -> dict[str, str]:
+    """See `GraphInspector.recipes`."""
+    return dict(graph.ro_query(_RECIPES))
 
 
 def count_graph(graph: FalkorGraph) -> GraphCounts:

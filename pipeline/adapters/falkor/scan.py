@@ -57,7 +57,8 @@ def read_page(graph: FalkorGraph, page: Page, cypher: str) -> Iterator[list[Any]
 
 
 def list_documents(graph: FalkorGraph) -> Iterator[list[str]]:
-    """Give id, path, root and source hash of each completely written document."""
-    cypher = "WHERE n.content_hash IS NOT NULL RETURN n.id, n.path, coalesce(n.root, ''), n.source_hash"
+    """Give id, path, root, source hash, fingerprint and table order of each completely written document."""
+    place = "n.id, n.path, coalesce(n.root, '')"
+    cypher = f"WHERE n.content_hash IS NOT NULL RETURN {place}, n.source_hash, n.fingerprint, coalesce(n.table, '')"
     for page in list_pages(graph, "Document"):
         yield from read_page(graph, page, cypher)

@@ -32,13 +32,14 @@ _RANGE_INDEXES = (
     ("__Merged__", "id"),
     ("__Merged__", "into"),
     ("__GraphRAGConfig__", "id"),
+    ("__Recipe__", "id"),
     ("__Fence__", "scope"),
 )
 # Every attribute that a MERGE or a condition names, so that none is new to a query's plan.
 _SEED = """
 CREATE (a:{labels} {{id: '', kind: '', mark: '', into: '', name: '', type: '', description: '', canonical_key: '',
                      aliases: [''], content_hash: '', source_hash: '', fingerprint: '', run_id: '', writing: '',
-                     embedded_hash: '', root: '', replaced: false, staged: false}})
+                     embedded_hash: '', root: '', settings: '', replaced: false, staged: false}})
 CREATE (b)
 CREATE (a)-[:PART_OF {{index: 0}}]->(b), (a)-[:NEXT_CHUNK]->(b),
        (a)-[:MENTIONED_IN {{as_id: '', name: '', description: '', spans: '', properties: ''}}]->(b),

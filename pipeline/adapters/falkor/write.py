@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from pipeline.adapters.falkor import statements
+from pipeline.adapters.falkor import record, statements
 from pipeline.adapters.falkor.client import FalkorGraph, Rows
 from pipeline.adapters.falkor.discard import discard_document
 from pipeline.adapters.falkor.fence import raise_fence, read_fence, run_fenced
@@ -33,6 +33,10 @@ class FalkorWriter:
     def prepare(self, ontology: Ontology) -> None:
         """See `GraphWriter.prepare`."""
         prepare_schema(self._graph, ontology)
+
+    def remember_recipe(self, fingerprint: str, settings: str) -> None:
+        """See `GraphWriter.remember_recipe`."""
+        record.remember_recipe(self._graph, fingerprint, settings)
 
     def raise_fence(self, epoch: int, *, exclusive: bool) -> None:
         """See `GraphWriter.raise_fence`."""

@@ -2,7 +2,9 @@
 
 import pytest
 
+from pipeline.config import ChunkConfig, LoadConfig, RecipeConfig
 from pipeline.models import PlacedDocument
+from pipeline.ontology import DEFAULT_ONTOLOGY
 from scheduler.documents import (
     Changes,
     DocumentUnknown,
@@ -10,16 +12,15 @@ from scheduler.documents import (
     find_documents,
     order_deletions,
     order_reextractions,
-    select_files,
 )
 from scheduler.states import FileState
 
 
 def of_file(path: str, root: object) -> PlacedDocument:
-    return PlacedDocument(f"file:{path}", path, str(root), "hash")
+    return PlacedDocument(f"file:{path}", path, str(root), "hash", "made so", "")
 
 
-TEXT = PlacedDocument("note-1", "", "", "hash")
+TEXT = PlacedDocument("note-1", "", "", "hash", "made otherwise", "")
 
 
 def test_documents_are_found_by_id_and_by_the_path_of_their_file(tmp_path, monkeypatch) -> None:
@@ -65,14 +66,23 @@ def test_orders_name_what_is_no_file_by_its_id() -> None:
     ]
 
 
-def test_files_are_read_anew_by_root_and_text_and_tables_are_not() -> None:
-    known = [of_file("b.md", "/two"), of_file("a.md", "/one"), of_file("table.csv", "/one"), TEXT]
-    orders = order_reextractions(select_files(known))
-    assert {root: [one.relative for one in files] for root, files in orders.items()} == {
-        "/one": ["a.md"],
-        "/two": ["b.md"],
+def recipe(tokens: int) -> RecipeConfig:
+    return RecipeConfig(
+        extractor="spacy-rules", ontology=DEFAULT_ONTOLOGY, load=LoadConfig(), chunk=ChunkConfig(max_tokens=tokens)
+    )
+
+
+def test_documents_are_made_anew_in_a_run_for_each_root_and_each_recipe() -> None:
+    known = [of_file("b.md", "/two"), of_file("a.md", "/one"), of_file("c.md", "/one"), TEXT]
+    recipes = {"file:a.md": recipe(64), "note-1": recipe(64)}
+    runs = order_reextractions(known, lambda document: recipes.get(document.id, recipe(128)))
+    assert {(one.root, one.recipe.chunk.max_tokens): [f.relative for f in one.files] for one in runs} == {
+        ("", 64): ["note-1"],
+        ("/one", 64): ["a.md"],
+        ("/one", 128): ["c.md"],
+        ("/two", 128): ["b.md"],
     }
-    assert orders["/one"][0].order == {"op": "reextract"}
+    assert [dict(f.order) for one in runs if not one.root for f in one.files] == [{"op": "reextract", "id": "note-1"}]
 
 
 def test_renames_are_counted_apart_from_updates() -> None:

@@ -4,6 +4,8 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.config import LoadConfig
 from pipeline.errors import LoadCode, LoadError
@@ -14,8 +16,8 @@ from scheduler.syncing import FolderEmpty, ListedFile, RootUnclear, SyncPlan, is
 ROOT = Path("/corpus")
 
 
-def stored(path: str, content: str, root: Path | str = ROOT, name: str = "") -> PlacedDocument:
-    return PlacedDocument(name or f"file:{path}", path, str(root), bytes_hash(content.encode()))
+def stored(path: str, content: str, root: Path | str = ROOT, name: str = "", table: str = "") -> PlacedDocument:
+    return PlacedDocument(name or f"file:{path}", path, str(root), bytes_hash(content.encode()), "made so", table)
 
 
 def listed(path: str, content: str) -> ListedFile:
@@ -110,6 +112,25 @@ def test_documents_below_an_unreadable_folder_stay_whatever_the_system_says_of_t
     assert told(made) == {"added": ["a.txt"], "removed": ["subway.txt"], "kept": 1, "unread": [("sub", "unreadable")]}
 
 
+PATHS = st.sampled_from([f"{folder}{name}" for folder in ("", "x/", "y/") for name in ("a.txt", "b.txt", "c.md")])
+HELD = st.dictionaries(PATHS, st.sampled_from("ABC"))
+
+
+@given(HELD, HELD)
+def test_each_file_and_each_document_is_in_one_part_of_the_plan_and_has_one_line(files, known) -> None:
+    made = plan([listed(*one) for one in files.items()], [stored(*one) for one in known.items()])
+    parts = [made.updated, [one.document for one in made.renamed], made.removed]
+    documents = [one.path for part in parts for one in part]
+    assert len(set(documents)) == len(documents) == len(known) - made.kept
+    assert set(documents) <= known.keys()
+    ahead = [one.path for part in (made.added, made.updated, [one.file for one in made.renamed]) for one in part]
+    assert len(set(ahead)) == len(ahead)
+    assert set(ahead) == {path for path in files if files[path] != known.get(path)}
+    lines = [one.relative for one in made.files]
+    assert lines == sorted(set(lines))
+    assert set(lines) == {*ahead, *(document.path for document in made.removed)}
+
+
 # Over real folders
 
 
@@ -147,6 +168,18 @@ def test_text_tables_and_documents_of_other_roots_are_not_looked_at(folder) -> N
         stored("gone.txt", "G", "/elsewhere"),
     ]
     assert plan_real(folder, known) == {"kept": 2}
+
+
+def test_a_table_is_followed_to_its_new_name_and_other_files_of_its_ending_are_none(folder) -> None:
+    (folder / "sub" / "moved.csv").write_text("rows", "utf-8")
+    (folder / "other.csv").write_text("a,b", "utf-8")
+    known = [stored("gone.csv", "rows", folder, table="order"), stored("a.txt", "A", folder)]
+    assert plan_real(folder, known) == {"renamed": [("gone.csv", "sub/moved.csv")], "added": ["sub/b.txt"], "kept": 1}
+    (folder / "gone.csv").write_text("rows", "utf-8")
+    assert plan_real(folder, known) == {"added": ["sub/b.txt"], "kept": 2}
+    known[0] = stored("gone.csv", "rows", folder)
+    (folder / "gone.csv").unlink()
+    assert plan_real(folder, known)["removed"] == ["gone.csv"], "a document that is no table is none under another name"
 
 
 def test_another_root_of_the_same_files_is_named_rather_than_everything_added_again(folder) -> None:

@@ -6,7 +6,7 @@ import fakeredis
 import pytest
 
 from pipeline import ids
-from pipeline.config import ChunkConfig, LoadConfig
+from pipeline.config import ChunkConfig, LoadConfig, RecipeConfig
 from pipeline.errors import GraphMissing, GraphRejected
 from pipeline.models import Chunk, Extraction, LoadedText, StoredDocument
 from pipeline.ontology import DEFAULT_ONTOLOGY
@@ -58,6 +58,10 @@ class Reads:
     fingerprint = "same"
 
 
+CONFIG = RecipeConfig(extractor="reads", ontology=DEFAULT_ONTOLOGY, load=LoadConfig(), chunk=ChunkConfig())
+RECIPE = Recipe(Reads(), Reads(), CONFIG)
+
+
 @pytest.fixture
 def client():
     return fakeredis.FakeRedis(decode_responses=True, version=(7, 4))
@@ -72,7 +76,7 @@ def writer():
 def stages(client, writer):
     return WriteStages(
         root_of=lambda run: "/",
-        recipe=Recipe(Reads(), Reads(), DEFAULT_ONTOLOGY, LoadConfig(), ChunkConfig()),
+        recipe_of=lambda run: RECIPE,
         artifacts=Shelf(),
         graphs=Graphs(lambda graph: writer, lambda graph: None, lambda graph: None),
         leases=Leases(client, ttl_ms=60_000),
@@ -98,7 +102,7 @@ def bring_to_write(ledger, stages, names, warnings=()):
     for name in names:
         stages.artifacts.put(f"text/{name}", encode(LoadedText(name, "text/plain", warnings=tuple(warnings))))
         stages.artifacts.put(f"chunks/{name}", encode((Chunk(0, 0, len(name), name),)))
-        stages.artifacts.put(stages.recipe.extraction_key(name), encode(Extraction(dropped={"ungrounded": 2})))
+        stages.artifacts.put(RECIPE.extraction_key(name), encode(Extraction(dropped={"ungrounded": 2})))
     return batch
 
 
@@ -118,11 +122,11 @@ def test_a_document_that_the_graph_refuses_fails_alone_and_leaves_nothing_behind
 
 def test_a_graph_that_is_removed_meanwhile_is_made_anew_and_fails_no_file(ledger, stages, writer):
     batch = bring_to_write(ledger, stages, ["a", "b"])
-    stages.graphs._prepared.add("kb")
+    stages.graphs._prepared["kb"] = {RECIPE.fingerprint}
     writer.missing = True
     run_stage(ledger, batch, "write", stages.write, "w")
     assert fates(ledger, batch.run) == {"a": ("waiting", "graph_unavailable"), "b": ("waiting", "graph_unavailable")}
-    assert stages.graphs._prepared == set()
+    assert stages.graphs._prepared == {}
 
 
 def test_what_was_dropped_or_could_not_be_read_is_told(ledger, stages):
@@ -143,7 +147,7 @@ def test_a_document_that_another_holds_waits_and_its_mates_are_written(ledger, s
 def test_a_file_of_the_same_run_that_is_in_the_graph_already_counts_as_written(ledger, stages, writer):
     batch = bring_to_write(ledger, stages, ["a"])
     name = ids.file_document_id("a")
-    writer.documents[name] = StoredDocument(name, "a", "a", stages.recipe.fingerprint, batch.run)
+    writer.documents[name] = StoredDocument(name, "a", "a", RECIPE.fingerprint, batch.run)
     run_stage(ledger, batch, "write", stages.write, "w")
     assert fates(ledger, batch.run)["a"] == ("written", "ok")
 
@@ -151,7 +155,7 @@ def test_a_file_of_the_same_run_that_is_in_the_graph_already_counts_as_written(l
 def test_a_document_that_another_run_wrote_since_its_file_was_read_is_read_again(ledger, stages, writer):
     batch = bring_to_write(ledger, stages, ["a"])
     name = ids.file_document_id("a")
-    writer.documents[name] = StoredDocument(name, "newer", "newer", stages.recipe.fingerprint, "another")
+    writer.documents[name] = StoredDocument(name, "newer", "newer", RECIPE.fingerprint, "another")
     run_stage(ledger, batch, "write", stages.write, "w")
     assert fates(ledger, batch.run)["a"] == ("waiting", "document_moved")
 

@@ -11,7 +11,7 @@ import redis
 
 from scheduler.errors import LedgerUnavailable
 from scheduler.tick import TickReport
-from scheduler.workers import Worker
+from scheduler.workers import Offer, Worker
 from workers.cli import interrupts
 from workers.cli.driving import REPEAT_SECONDS, UNREAD_SECONDS, UnreadQueues, drive, interruptible
 from workers.cli.exits import Interrupted
@@ -105,7 +105,7 @@ def clock() -> list[float]:
 
 
 def test_a_queue_without_worker_is_told_after_a_while_with_what_to_start(clock, said) -> None:
-    bench = Bench([], living=[Worker("load-1@here", ("load",), 1, 1, "", "", 0.0)])
+    bench = Bench([], living=[Worker("load-1@here", ("load",), 1, 1, Offer(), 0.0)])
     unread = UnreadQueues(bench, said.append, lambda: clock[0])
     while clock[0] < UNREAD_SECONDS + REPEAT_SECONDS - 1:
         unread.check(("load", "extract"))
@@ -113,7 +113,7 @@ def test_a_queue_without_worker_is_told_after_a_while_with_what_to_start(clock, 
     assert len(said) == 1
     assert "No living worker reads extract" in said[0]
     assert said[0].endswith("graphmill worker extract")
-    bench.living = [Worker("all-1@here", ("load", "extract"), 1, 1, "", "", 0.0)]
+    bench.living = [Worker("all-1@here", ("load", "extract"), 1, 1, Offer(), 0.0)]
     for _ in range(100):
         unread.check(("load", "extract"))
         clock[0] += 1

@@ -7,7 +7,7 @@ import pytest
 
 from scheduler.records import FileReport, FinalizeStatus, RunStatus
 from scheduler.states import FileState, RunState
-from scheduler.workers import Worker
+from scheduler.workers import Offer, Worker
 from workers.addresses import mask_url, spell_for_redis
 from workers.cli.driving import Reminder, role_for
 from workers.cli.health import fresh_workers
@@ -223,9 +223,9 @@ def test_the_smallest_fitting_role_is_suggested(queues, role) -> None:
 
 def test_health_of_a_role_counts_fresh_workers_of_this_host_only() -> None:
     workers = [
-        Worker("query-1@here", ("query",), 1, 1, "", "", seen=95.0),
-        Worker("query-2@there", ("query",), 1, 2, "", "", seen=95.0),
-        Worker("query-3@here", ("query",), 1, 3, "", "", seen=75.0),
-        Worker("load-4@here", ("load",), 1, 4, "", "", seen=95.0),
+        Worker("query-1@here", ("query",), 1, 1, Offer(), seen=95.0),
+        Worker("query-2@there", ("query",), 1, 2, Offer(), seen=95.0),
+        Worker("query-3@here", ("query",), 1, 3, Offer(), seen=75.0),
+        Worker("load-4@here", ("load",), 1, 4, Offer(), seen=95.0),
     ]
     assert [worker.name for worker in fresh_workers(workers, "query", "here", now=100.0)] == ["query-1@here"]

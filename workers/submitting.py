@@ -1,0 +1,113 @@
+"""The part of a client that makes runs: a list of files with their orders, and what they are made with."""
+
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
+from itertools import batched
+from pathlib import Path
+
+from pipeline.config import RecipeConfig
+from pipeline.errors import PermanentError
+from scheduler.finalize import FinalizeLedger
+from scheduler.ledger import FIRST_LISTING, Ledger
+from scheduler.records import MemoryUse, NewFile
+from scheduler.reports import SEGMENT
+from scheduler.verbs import RunVerbs
+from scheduler.workers import Worker, Workers
+from workers.asking import Questioner
+from workers.bootstrap import build_finalizes, build_ledger, build_verbs
+from workers.connections import connect_redis
+from workers.listing import Listed, wait_for_room
+
+
+class WorkersDiffer(PermanentError):
+    """A worker that runs already has not what the files of a run are to be made with."""
+
+
+class Submitter(Questioner):
+    """Makes runs of lists of files, for workers that can do what they ask."""
+
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The ledger of runs."""
+        return build_ledger(self.settings)
+
+    @cached_property
+    def _workers(self) -> Workers:
+        return Workers(connect_redis(self.settings))
+
+    @cached_property
+    def verbs(self) -> RunVerbs:
+        """What a person does with runs."""
+        return build_verbs(self.settings, self.ledger)
+
+    @cached_property
+    def finalizes(self) -> FinalizeLedger:
+        """The finalize records."""
+        return build_finalizes(self.settings)
+
+    def submit_files(  # noqa: PLR0913 - each is something that a run may be given
+        self,
+        files: Iterable[NewFile],
+        root: Path | str,
+        paths: Sequence[str] = (),
+        *,
+        graph: str,
+        finalize: str = "auto",
+        priority: int = 0,
+        recipe: RecipeConfig | None = None,
+        opened: Callable[[str], None] | None = None,
+        listed: Listed | None = None,
+    ) -> str:
+        """Make a run of a list of files with their orders, and seal it; gives its id.
+
+        `paths` are those from which the list can be made again, should it be interrupted; `recipe` is what the files
+        are made with, whatever the settings of the workers: None stands for the present settings.
+        Raises `WorkersDiffer` where a worker could not do that.
+        """
+        recipe = recipe or self.settings.recipe
+        self._check_workers(recipe)
+        run = self.ledger.open_run(
+            graph,
+            str(root),
+            finalize=finalize,
+            options={"paths": paths},
+            priority=priority,
+            most_failed=self.settings.max_failed_share,
+            recipe=(recipe.fingerprint, recipe.model_dump_json()),
+        )
+        if opened:
+            opened(run)
+        self._list(run, files, listed)
+        return run
+
+    def workers(self) -> list[Worker]:
+        """List the living workers of all hosts."""
+        return self._workers.living()
+
+    def _check_workers(self, recipe: RecipeConfig) -> None:
+        for worker in self.workers():
+            offer = worker.offer
+            if "extract" in worker.queues and recipe.extractor not in offer.extractors:
+                raise WorkersDiffer(
+                    f"Worker {worker.name} has no extractor {recipe.extractor!r} (but "
+                    f"{', '.join(offer.extractors)}). Start the workers anew with that GRAPHMILL_EXTRACTOR."
+                )
+            if "finalize" in worker.queues and self.settings.embed.embedder != offer.embedder:
+                raise WorkersDiffer(
+                    f"Worker {worker.name} embeds with {offer.embedder}, and this command would have "
+                    f"{self.settings.embed.embedder}. Give it the workers' GRAPHMILL_EMBED__EMBEDDER, or start them "
+                    "anew."
+                )
+
+    def _list(self, run: str, files: Iterable[NewFile], listed: Listed | None, listing: int = FIRST_LISTING) -> None:
+        offset = 0
+        for segment in batched(files, SEGMENT):
+            wait_for_room(self.memory, offset, listed)
+            offset = self.ledger.append(run, offset, segment, listing=listing)
+            if listed:
+                listed(offset, None)
+        self.ledger.seal(run, listing=listing)
+
+    def memory(self) -> MemoryUse:
+        """Tell what the Redis of ledger and queues holds; above its mark nothing new is taken in or dispatched."""
+        return self.verbs.memory(self.settings.memory_mark)
