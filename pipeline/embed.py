@@ -39,9 +39,8 @@ def check_vectors(vectors: Vectors, count: int, embedder: Embedder) -> None:
     Raises:
         EmbeddingInvalid: With the model, what is wrong, and the first text's position.
     """
+    check_width(embedder)
     model, width = embedder.model_id, embedder.dimension
-    if not 1 <= width <= MAX_DIMENSION:
-        raise EmbeddingInvalid(f"{model} says it is {width} wide; 1 to {MAX_DIMENSION} can be stored")
     if vectors.shape != (count, width):
         raise EmbeddingInvalid(f"{model} returned shape {vectors.shape} for {count} texts, not {(count, width)}")
     bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
@@ -50,6 +49,24 @@ def check_vectors(vectors: Vectors, count: int, embedder: Embedder) -> None:
     zero = np.flatnonzero(~vectors.any(axis=1))
     if zero.size:
         raise EmbeddingInvalid(f"{model} returned zero vectors for {zero.size} of {count} texts, first {zero[0]}")
+
+
+def check_width(embedder: Embedder) -> None:
+    """Refuse vectors of a width that no index takes; raises `EmbeddingInvalid`."""
+    if not 1 <= embedder.dimension <= MAX_DIMENSION:
+        raise EmbeddingInvalid(
+            f"{embedder.model_id} says it is {embedder.dimension} wide; 1 to {MAX_DIMENSION} can be stored"
+        )
+
+
+def same_model(one: str, other: str) -> bool:
+    """Tell whether two names mean one model: the provider before the first `/` counts where both name one.
+
+    The GraphRAG SDK records `azure/x` for what another of its clients calls `x`.
+    """
+    if "/" in one and "/" in other:
+        return one == other
+    return one.rpartition("/")[2] == other.rpartition("/")[2]
 
 
 def text_hash(text: str) -> str:

@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 
 from pipeline.adapters.services import calling_service
+from pipeline.embed import check_vectors, check_width
 from pipeline.errors import EmbeddingInvalid, ModelOutputInvalid, ModelUnavailable
 from pipeline.ids import fingerprint
 from pipeline.models import Extraction, Mention, Relation
@@ -83,17 +84,13 @@ class CallableEmbedder:
         self._function = function
         self.dimension = 0
         self.dimension = int(self.embed([_PROBE]).shape[1])
+        check_width(self)
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed texts: float32, shape (len(texts), dimension), L2 norm 1."""
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
-        try:
-            with calling_service(self.model_id):
-                answer = self._function(list(texts))
-            vectors = np.asarray(answer, dtype=np.float32)
-        except (TypeError, ValueError) as error:
-            raise EmbeddingInvalid(f"{self.model_id} gave no table of numbers: {error}") from error
+        vectors = _ask(self._function, texts, self.model_id)
         if vectors.ndim != 2 or vectors.shape[0] != len(texts) or vectors.shape[1] == 0:  # noqa: PLR2004 - a table
             raise EmbeddingInvalid(f"{self.model_id} gave an array of shape {vectors.shape} for {len(texts)} texts")
         if self.dimension and vectors.shape[1] != self.dimension:
@@ -150,17 +147,28 @@ def as_extractor(found: object, name: str) -> Extractor:
 def as_embedder(found: object, name: str) -> Embedder:
     """Give an `Embedder`: the object itself, an instance of the class, or a wrapped function.
 
-    `name` is the object's `module:attribute`. Raises `ModelUnavailable` for anything else.
+    `name` is the object's `module:attribute`. Raises `ModelUnavailable` for anything else, and `EmbeddingInvalid`
+    for one whose vectors cannot be stored: it is asked for one, lest that shows after everything has been written.
     """
     built = found() if inspect.isclass(found) else found
     if callable(getattr(built, "embed", None)) and all(hasattr(built, given) for given in ("model_id", "dimension")):
-        return cast("Embedder", built)
+        embedder = cast("Embedder", built)
+        check_vectors(_ask(embedder.embed, [_PROBE], embedder.model_id), 1, embedder)
+        return embedder
     if callable(built):
         return CallableEmbedder(built, f"python:{name}@{source_fingerprint(name)[:12]}")
     raise ModelUnavailable(
         f"{name!r} is {_kind(built)}; an embedder is a function embed(texts), "
         "or an object with embed(texts), model_id and dimension"
     )
+
+
+def _ask(embed: Callable[[list[str]], Any], texts: Sequence[str], model_id: str) -> Vectors:
+    try:
+        with calling_service(model_id):
+            return np.asarray(embed(list(texts)), dtype=np.float32)
+    except (TypeError, ValueError) as error:
+        raise EmbeddingInvalid(f"{model_id} gave no table of numbers: {error}") from error
 
 
 def source_fingerprint(name: str) -> str:

@@ -7,7 +7,7 @@ Weights and depths were chosen on one half of a public set of two-hop questions 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from pipeline.embed import embed_distinct
+from pipeline.embed import embed_distinct, same_model
 from pipeline.errors import EmbedderMismatch, QueryInvalid
 from pipeline.models import Evidence, FoundFact, Retrieval
 from pipeline.ports import Embedder, GraphReader, Vectors
@@ -92,7 +92,9 @@ def find_passages(question: Question, reader: GraphReader, embedder: Embedder) -
 
 def _check_embedder(reader: GraphReader, embedder: Embedder) -> None:
     record = reader.record()
-    if record and (record.model_id, record.dimension) != (embedder.model_id, embedder.dimension):
+    if not record:
+        return
+    if not same_model(record.model_id, embedder.model_id) or record.dimension != embedder.dimension:
         raise EmbedderMismatch(
             f"the graph was embedded with {record.model_id} ({record.dimension} dimensions), "
             f"not with {embedder.model_id} ({embedder.dimension}): ask with the former"

@@ -1,5 +1,6 @@
 """Finalize's side of a graph: pending things, merges, derivations, vectors."""
 
+import json
 import random
 from collections.abc import Callable, Sequence
 
@@ -12,6 +13,7 @@ from pipeline.errors import EmbedderMismatch, LeaseLost
 from pipeline.models import Chunk, Document, Extraction, GraphRecord, Mention, Pending
 from pipeline.ontology import DEFAULT_ONTOLOGY
 from pipeline.resolve import plan_merges
+from pipeline.tables import TableOrder, tell_table
 
 type Said = tuple[str, list[tuple[str, str]], list[tuple[str, str, str]]]
 Make = Callable[..., Document]
@@ -269,6 +271,36 @@ def test_deriving_what_is_derived_changes_nothing(
     assert curator.derive_relations(relations, EPOCH) == 0
 
 
+def write_row(writer: FalkorWriter, cell: str) -> None:
+    table = tell_table(f"id,f\n7,{cell}\n", TableOrder("Person", "id"))
+    said = {"chunks": table.chunks, "extractions": table.extractions}
+    writer.write([Document("file:t.csv", "t.csv", "c", "s", "f", **said)], EPOCH, proceed)
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["0.30000000000000004", "0.1", "38.5", "1.0", "-0.0", "1e300", "5e-324", "123456789.12345679", "1e22", "7", "true"],
+)
+def test_what_a_row_says_is_derived_once_however_many_digits_it_has(
+    graph: FalkorGraph, writer: FalkorWriter, curator: FalkorCurator, cell: str
+) -> None:
+    write_row(writer, cell)
+    assert curator.derive_entities(["KEY:Person:7"], EPOCH) == 1
+    ((stored,),) = graph.ro_query("MATCH (e:__Entity__ {id: 'KEY:Person:7'}) RETURN e.f")
+    assert stored == pytest.approx(json.loads(cell), rel=1e-14)
+    assert curator.derive_entities(["KEY:Person:7"], EPOCH) == 0
+
+
+@pytest.mark.parametrize("before", ["0.30000000000001", "'0.3'", "0", "NULL"])
+def test_a_property_of_another_value_or_type_is_set_anew(
+    graph: FalkorGraph, writer: FalkorWriter, curator: FalkorCurator, before: str
+) -> None:
+    write_row(writer, "0.3")
+    graph.query(f"MATCH (e:__Entity__ {{id: 'KEY:Person:7'}}) SET e.f = {before}")
+    assert curator.derive_entities(["KEY:Person:7"], EPOCH) == 1
+    assert graph.ro_query("MATCH (e:__Entity__ {id: 'KEY:Person:7'}) RETURN e.f") == [[0.3]]
+
+
 def test_what_nothing_mentions_or_states_any_more_goes(
     graph: FalkorGraph, writer: FalkorWriter, curator: FalkorCurator, make_document: Make
 ) -> None:
@@ -387,3 +419,24 @@ def test_merged_entities_leave_no_ghost_in_a_label(graph_server, graph_name) -> 
         assert curator.merge(f"acme {number}__organization", f"acme {number} ltd__organization", 2)
     counted = graph.ro_query("MATCH (e:__Entity__) RETURN count(e)")[0][0]
     assert len(graph.ro_query("MATCH (e:__Entity__) RETURN e.id")) == counted == 180 * 52 - 20
+
+
+@pytest.mark.parametrize(
+    ("stored", "own", "same"),
+    [
+        ("azure/x", "x", True),
+        ("x", "azure/x", True),
+        ("BAAI/x", "ollama/x", False),
+        ("azure/x", "y", False),
+        ("azure/x", "azure/x", True),
+    ],
+)
+def test_the_prefix_of_a_provider_counts_only_where_both_have_one(stored, own, same, graph):
+    FalkorWriter(graph).prepare(DEFAULT_ONTOLOGY)
+    curator = FalkorCurator(graph)
+    curator.record_embedder(GraphRecord(stored, 4, "store"))
+    if same:
+        assert curator.record_embedder(GraphRecord(own, 4, "store")).dimension == 4
+    else:
+        with pytest.raises(EmbedderMismatch):
+            curator.record_embedder(GraphRecord(own, 4, "store"))

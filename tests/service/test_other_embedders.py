@@ -9,6 +9,8 @@ from pipeline.adapters.falkor import FalkorCurator, FalkorWriter, index_states
 from pipeline.models import GraphRecord
 from pipeline.ontology import DEFAULT_ONTOLOGY
 from workers.bootstrap import build_embedder, open_graph
+from workers.client import Client
+from workers.submitting import WorkersDiffer
 
 
 @pytest.fixture
@@ -48,6 +50,14 @@ def test_files_for_a_graph_of_another_embedder_fail_and_nothing_is_written(
         assert f"embedded with {other.model_id} ({other.dimension} dimensions)" in report.message
     assert graph.ro_query("MATCH (n) WHERE n:Document OR n:Chunk OR n:__Entity__ OR n:__Pending__ RETURN n") == []
     assert FalkorCurator(graph).record_embedder(other) == other, "the record is left as it was"
+
+
+def test_a_run_for_workers_of_another_embedder_is_refused_before_it_is_made(system, folder, graph_name):
+    embed = system.settings.embed.model_copy(update={"embedder": "bundled:minilm-int8"})
+    asking = Client(system.settings.model_copy(update={"embed": embed}), system.client._app)
+    with pytest.raises(WorkersDiffer, match=f"embeds with {system.settings.embed.embedder}, .* bundled:minilm-int8"):
+        asking.submit([folder], folder, graph=graph_name)
+    assert all(run.graph != graph_name for run in system.client.runs())
 
 
 def test_an_index_that_cannot_be_built_ends_the_finalize_with_its_reason_and_the_next_one_builds_it(

@@ -1,6 +1,7 @@
 """What a graph remembers about itself: the models it was made with, and how much it holds."""
 
 from pipeline.adapters.falkor.client import FalkorGraph
+from pipeline.embed import same_model
 from pipeline.errors import EmbedderMismatch
 from pipeline.models import GraphCounts, GraphRecord
 
@@ -28,7 +29,7 @@ def record_embedder(graph: FalkorGraph, record: GraphRecord) -> GraphRecord:
     """See `GraphCurator.record_embedder`."""
     rows = graph.query(_RECORD, model=record.model_id, dimension=record.dimension, store=record.store_id)
     stored = GraphRecord(*rows[0])
-    if (stored.model_id, stored.dimension) != (record.model_id, record.dimension):
+    if not same_model(stored.model_id, record.model_id) or stored.dimension != record.dimension:
         raise EmbedderMismatch(
             f"graph {graph.name!r} was embedded with {stored.model_id} ({stored.dimension} dimensions), "
             f"not with {record.model_id} ({record.dimension}): set the former, or use another graph"

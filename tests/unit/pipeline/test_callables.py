@@ -33,7 +33,7 @@ class Vectors:
     model_id = "vectors-1"
     dimension = 2
     def embed(self, texts):
-        return texts
+        return [[1.0, 0.0] for _ in texts]
 
 LIMIT = 3
 """
@@ -164,3 +164,26 @@ def test_a_width_that_changes_is_refused():
 def test_the_fingerprint_of_a_module_without_a_file_is_of_its_name():
     assert source_fingerprint("builtins:print") != source_fingerprint("builtins:len")
     assert len(source_fingerprint("builtins:print")) == len(sha256().hexdigest()) // 2
+
+
+class Odd:
+    """An embedder that says one width and gives another."""
+
+    model_id = "odd"
+
+    def __init__(self, said, given):
+        self.dimension, self._given = said, given
+
+    def embed(self, texts):
+        return np.ones((len(texts), self._given), dtype=np.float32)
+
+
+@pytest.mark.parametrize(("said", "given"), [(8193, 8193), (0, 4), (-1, 4), (4, 3)])
+def test_an_embedder_that_cannot_be_used_is_found_out_before_anything_is_written(said, given):
+    with pytest.raises(EmbeddingInvalid, match="odd"):
+        as_embedder(Odd(said, given), "x:y")
+
+
+def test_a_function_whose_vectors_are_too_wide_is_refused_at_once():
+    with pytest.raises(EmbeddingInvalid, match="8192"):
+        CallableEmbedder(lambda texts: [[1.0] * 8193 for _ in texts], "own")

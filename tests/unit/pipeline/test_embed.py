@@ -76,6 +76,12 @@ def test_a_width_that_cannot_be_stored_is_refused(dimension):
         check_vectors(np.ones((1, 1), np.float32), 1, FixedEmbedder(None, dimension))
 
 
+@pytest.mark.parametrize("dimension", [1, 8192])
+def test_the_narrowest_and_the_widest_vectors_are_taken(dimension):
+    vectors = embed_distinct(FixedEmbedder(np.full((1, dimension), 2.0), dimension), ["a"])
+    assert vectors.shape == (1, dimension)
+
+
 def test_the_text_hash_tells_texts_apart_and_stays_the_same():
     assert text_hash("Acme") == text_hash("Acme")
     assert text_hash("Acme") != text_hash("acme")
