@@ -7,7 +7,7 @@ import pytest
 
 from pipeline.adapters.falkor import FalkorGraph, FalkorWriter
 from pipeline.errors import GraphMissing, GraphRejected, LeaseLost
-from pipeline.models import Document
+from pipeline.models import Document, Extraction, Mention, Relation
 from pipeline.ontology import DEFAULT_ONTOLOGY
 from pipeline.ports import GraphWriter
 
@@ -174,3 +174,70 @@ def test_an_id_that_an_index_would_not_find_again_is_refused(
 ) -> None:
     with pytest.raises(GraphRejected):
         writer.write([dataclasses.replace(make_document("a", SAID), id=identity)], 1, proceed)
+
+
+# What is stored of odd values
+
+
+def test_what_is_not_known_of_a_thing_is_no_property_of_it(
+    writer: GraphWriter, graph: FalkorGraph, make_document: Make
+) -> None:
+    plain = make_document("a", SAID)
+    (chunk,) = plain.chunks
+    known = dataclasses.replace(chunk, text="Ada left.", page_first=1, page_last=2, heading_path=("Ada",), index=1)
+    writer.write([dataclasses.replace(plain, chunks=(chunk, known), extractions=plain.extractions * 2)], 1, proceed)
+    always = {"id", "document_id", "text", "index", "start_char", "end_char"}
+    found = [set(keys) for (keys,) in graph.ro_query("MATCH (c:Chunk) RETURN keys(c) ORDER BY c.index")]
+    assert found == [always, {*always, "page_first", "page_last", "heading_path"}]
+    ((document,),) = graph.ro_query("MATCH (d:Document) RETURN keys(d)")
+    assert {"table", "writing"}.isdisjoint(document)
+    mentions = graph.ro_query("MATCH ()-[m:MENTIONED_IN]->() RETURN DISTINCT keys(m)")
+    assert [set(keys) for (keys,) in mentions] == [{"as_id", "name", "description", "spans"}]
+
+
+def test_control_characters_are_left_out_of_ids_and_texts_but_for_tabs_and_line_ends(
+    writer: GraphWriter, graph: FalkorGraph, make_document: Make
+) -> None:
+    everything = "".join(map(chr, [*range(0x20), 0x7F]))
+    mentions = (
+        Mention(f"A{everything.replace('\t', '').replace('\r', '').replace('\n', '')}da", "Person", 0, 3, everything),
+        Mention("Acme", "Organization", 12, 16),
+    )
+    relation = Relation("Ada", "Person", "Acme", "Organization", "FOUN\x07DED", everything, 0, 16)
+    document = make_document("a", SAID)
+    writer.write([dataclasses.replace(document, extractions=(Extraction(mentions, (relation,)),))], 1, proceed)
+    ada = graph.ro_query("MATCH (e:__Entity__:Person)-[m:MENTIONED_IN]->() RETURN e.id, e.name, m.name, m.description")
+    assert ada == [["ada__person", "Ada", "Ada", "\t\n\r"]]
+    facts = graph.ro_query("MATCH (a)-[x:RELATES]->(b) RETURN a.id, x.rel_type, b.id, x.description")
+    assert facts == [["ada__person", "FOUNDED", "acme__organization", "\t\n\r"]]
+    assert graph.ro_query("MATCH (p:__Pending__ {kind: 'relation'}) RETURN p.id") == [
+        ["ada__person\x1fFOUNDED\x1facme__organization"]
+    ]
+
+
+def test_what_has_no_name_is_dropped_and_all_else_of_its_batch_is_stored(
+    writer: GraphWriter, graph: FalkorGraph, make_document: Make
+) -> None:
+    good = make_document("a", SAID)
+    (said,) = good.extractions
+    nameless = (Mention("", "Person", 0, 0), Mention(" \x07", "Organization", 0, 1))
+    blank = tuple(
+        Relation(source, "Person", target, "Organization", "KNOWS", "", 0, 1)
+        for source, target in (("", "Acme"), ("Ada", ""), (" \x07", "Acme"), ("Ada", "\t\x00"), ("", ""))
+    )
+    odd = Extraction(said.mentions + nameless, blank + said.relations)
+    writer.write([dataclasses.replace(make_document("odd", SAID), extractions=(odd,)), good], 1, proceed)
+    assert writer.stored(["file:odd", "file:a"]).keys() == {"file:odd", "file:a"}
+    assert graph.ro_query("MATCH (e:__Entity__) RETURN e.id ORDER BY e.id") == [["acme__organization"], ["ada__person"]]
+    assert graph.ro_query("MATCH ()-[x:RELATES]->() RETURN x.rel_type") == [["FOUNDED"]]
+    assert graph.ro_query("MATCH ()-[s:__SUPPORT__]->() RETURN DISTINCT s.rel_type, count(s)") == [["FOUNDED", 2]]
+
+
+def test_what_a_row_says_is_stored_as_text_however_it_is_nested(
+    writer: GraphWriter, graph: FalkorGraph, make_document: Make
+) -> None:
+    told = '{"place":{"city":"Port Ember","tags":["a","b"]}}'
+    document = make_document("a", SAID)
+    mention = Mention("Ada", "Person", 0, 3, key="7", properties=told)
+    writer.write([dataclasses.replace(document, extractions=(Extraction((mention,)),))], 1, proceed)
+    assert graph.ro_query("MATCH (e)-[m:MENTIONED_IN]->() RETURN e.id, m.properties") == [["KEY:Person:7", told]]

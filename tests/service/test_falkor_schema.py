@@ -4,10 +4,22 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
+import redis
 
-from pipeline.adapters.falkor import FalkorGraph, build_search_indexes, connect, index_states, prepare_schema
-from pipeline.errors import GraphMissing, GraphRejected
+from pipeline.adapters.falkor import (
+    FalkorGraph,
+    FalkorReviser,
+    FalkorWriter,
+    build_search_indexes,
+    connect,
+    index_states,
+    prepare_schema,
+)
+from pipeline.config import ChunkConfig, LoadConfig, RecipeConfig
+from pipeline.errors import GraphMissing, GraphRejected, GraphUnavailable
 from pipeline.ontology import DEFAULT_ONTOLOGY, EntityType, Ontology
+from scheduler.preparing import Graphs
+from scheduler.recipe import Recipe
 
 DIMENSION = 8
 
@@ -86,3 +98,55 @@ def test_building_waits_until_what_is_there_is_indexed(graph: FalkorGraph) -> No
 def test_the_states_of_a_missing_graph_are_an_error(graph: FalkorGraph) -> None:
     with pytest.raises(GraphMissing):
         index_states(graph)
+
+
+# Failures
+
+
+class Parts:
+    """Stands for a reader and an extractor, of which only the names count here."""
+
+    fingerprint = "any"
+
+
+@pytest.fixture
+def fill(engine: Any, tmp_path: Any, start_server: Any, stop_server: Any, graph_name: str) -> Any:
+    """Give a graph on a server of its own, and what fills that server or makes room again."""
+    server, process = start_server(engine.server, tmp_path, "--loadmodule", str(engine.module))
+    graph = connect(server.url, graph_name)
+    with redis.Redis(host=server.host, port=server.port, password=server.password) as admin:
+        yield graph, lambda full: admin.config_set("maxmemory", int(full))
+    graph.close()
+    stop_server(process)
+
+
+def test_a_graph_that_cannot_be_made_ready_is_an_error_and_is_made_so_by_the_next_batch(fill: Any) -> None:
+    graph, set_full = fill
+    checked: list[str] = []
+    graphs = Graphs(lambda _: FalkorWriter(graph), lambda _: FalkorReviser(graph), checked.append)
+    config = RecipeConfig(extractor="any", ontology=DEFAULT_ONTOLOGY, load=LoadConfig(), chunk=ChunkConfig())
+    recipe = Recipe(Parts(), Parts(), config)  # type: ignore[arg-type]
+    set_full(True)
+    for _ in range(2):
+        with pytest.raises(GraphUnavailable):
+            graphs.prepare(graph.name, recipe)
+    assert checked == []
+    set_full(False)
+    graphs.prepare(graph.name, recipe)
+    assert {"Document", "Chunk", "__Entity__", "Person"} <= {state.label for state in index_states(graph)}
+    assert FalkorWriter(graph).fence() == 0
+    assert checked == [graph.name]
+
+
+def test_a_search_index_that_cannot_be_built_is_an_error_and_is_built_the_next_time(fill: Any) -> None:
+    graph, set_full = fill
+    prepare_schema(graph, DEFAULT_ONTOLOGY)
+    set_full(True)
+    for _ in range(2):
+        with pytest.raises(GraphUnavailable):
+            build_search_indexes(graph, DIMENSION, proceed)
+    set_full(False)
+    build_search_indexes(graph, DIMENSION, proceed)
+    kinds = {state.label: state.kinds for state in index_states(graph)}
+    assert kinds["Chunk"] == kinds["__Entity__"] == {"RANGE", "VECTOR", "FULLTEXT"}
+    assert kinds["RELATES"] == {"VECTOR"}
