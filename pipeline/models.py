@@ -134,6 +134,8 @@ class StoredDocument:
     """Whether its run found an earlier version."""
     table: str = ""
     """How its rows were read; '' where it is no table."""
+    root: str = ""
+    """The folder that its file was named from."""
 
 
 @dataclass(frozen=True, slots=True)

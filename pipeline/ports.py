@@ -145,8 +145,11 @@ class GraphReviser(Protocol):
         Needs the exclusive lease. Raises `WriteIncomplete` where the name is taken, or leftovers are in the way.
         """
 
+    def restamp(self, document: Document, epoch: int) -> None:
+        """Note from which folder and bytes a stored document is now that has the same content; else nothing."""
+
     def clear(self, document_ids: Sequence[str], epoch: int, progress: Progress) -> dict[str, Removed]:
-        """Remove what replaced or retired versions alone held, and versions that were never swapped in.
+        """Remove what replaced or retired versions alone held, and versions that were never finished or swapped in.
 
         Where there is nothing of the kind, nothing is done.
         """

@@ -19,7 +19,7 @@ from pipeline.ports import ArtifactStore
 from pipeline.tables import TableOrder
 from scheduler.codec import decode_chunks, decode_text, encode
 from scheduler.given import take_text
-from scheduler.known import outcome_of_known
+from scheduler.outcomes import outcome_of_known, outcome_of_overtaken
 from scheduler.preparing import Graphs
 from scheduler.reading import read_patiently
 from scheduler.recipe import Recipe
@@ -29,13 +29,17 @@ from scheduler.tabular import take_table
 
 EXTRACT_SLICE = 16
 """Passages given to the extractor at once; between two slices leases are renewed and the clock is read."""
+_RUN_TIME = len("20260101-000000")
 
 
 @dataclass(slots=True)
 class IngestStages:
     """What the stages work with; one per process."""
 
-    root_of: Callable[[str], Path]
+    root_of: Callable[[str], str]
+    """Tells the folder that a run's names are relative to, as it was submitted."""
+    files_root: Path | None
+    """Where this host sees those files, if not there."""
     recipe_of: Callable[[str], Recipe]
     """Tells what the files of a run are made with."""
     artifacts: ArtifactStore
@@ -49,7 +53,6 @@ class IngestStages:
         """Read files, tell the known ones apart, store the text of the others."""
         graph, recipe = run.batch.graph, self.recipe_of(run.batch.run)
         self.graphs.prepare(graph, recipe)
-        root = self.root_of(run.batch.run)
         names = {name for f in run.open_files() for name in (f.document, f.renamed_from) if name}
         with self.graphs.made_anew(graph):
             known = self.graphs.writer(graph).stored(sorted(names))
@@ -57,32 +60,33 @@ class IngestStages:
         def load_one(run: StageRun, f: ClaimedFile) -> Outcome | dict[str, str]:
             if f.op is Op.DELETE:
                 return {"op": Op.DELETE.value}
-            return self._load_one(run, f, recipe, root, known)
+            return self._load_one(run, f, recipe, known)
 
         each_file(load_one)(run)
 
     def _load_one(
-        self, run: StageRun, f: ClaimedFile, recipe: Recipe, root: Path, known: dict[str, StoredDocument]
+        self, run: StageRun, f: ClaimedFile, recipe: Recipe, known: dict[str, StoredDocument]
     ) -> Outcome | dict[str, str]:
         stored, before = known.get(f.document), known.get(f.renamed_from)
         # What was a table stays one, whoever asks.
         table = f.order.get("table") or next((one.table for one in (stored, before) if one), "")
         wanted = recipe.fingerprint_of(table)
-        data = b"" if f.is_given else read_patiently(root, f, recipe.config.load)
+        root = self.root_of(run.batch.run)
+        data = b"" if f.is_given else read_patiently(self.files_root or Path(root), f, recipe.config.load)
         source = ids.bytes_hash(data)
         if f.is_given:
             source = f.order.get("content") or (stored.content_hash if stored else "")
-        if stored and stored.source_hash == source:
-            if stored.clearing:
-                return {"op": Op.CLEAR.value}
-            if stored.fingerprint == wanted or not (f.op is Op.REEXTRACT or "table" in f.order):
-                return outcome_of_known(stored, run.batch.run, wanted, "load")
+        told = _tell_known(f, stored, run.batch.run, root, source, wanted) if stored else None
+        if told is not None:
+            return told
         if not stored and before and self._is_renamed(f, before, source):
             return {"op": Op.RENAME.value, "content": before.content_hash, "source": source}
         try:
             text = self._take_text(f, recipe, source, data, table)
         except LoadError as error:
-            if stored and error.load_code is LoadCode.EMPTY_DOCUMENT:
+            # Where an attempt has been made before, its document may have been taken from the readers alone.
+            begun = stored or f.defers or f.starts > 1
+            if begun and error.load_code is LoadCode.EMPTY_DOCUMENT:
                 return {"op": Op.DELETE.value, "why": str(error)}
             raise
         return {**text, "source": source, "base": stored.content_hash if stored else ""}
@@ -153,3 +157,25 @@ class IngestStages:
                 self.artifacts.put(key, encode(extraction))
             run.progress()
         return f.ref
+
+
+def _tell_known(
+    f: ClaimedFile, stored: StoredDocument, run: str, root: str, source: str, wanted: str
+) -> Outcome | dict[str, str] | None:
+    """Tell what becomes of a file whose document needs no new version; None where it does."""
+    if stored.source_hash != source:
+        overtaken = f.is_given and _began_after(stored.run_id, run)
+        return outcome_of_overtaken(stored, "load") if overtaken else None
+    again = f.op is Op.REEXTRACT or "table" in f.order
+    if again and stored.fingerprint != wanted:
+        return None
+    if stored.clearing:
+        return {"op": Op.CLEAR.value}
+    if stored.root != root:
+        return {"op": Op.RESTAMP.value, "content": stored.content_hash, "source": source, "order": stored.table}
+    return outcome_of_known(stored, run, wanted, "load")
+
+
+def _began_after(one: str, other: str) -> bool:
+    """Tell whether a run was made after another, as far as their ids (to the second) tell."""
+    return one[:_RUN_TIME] > other[:_RUN_TIME]

@@ -22,6 +22,8 @@ class Op(StrEnum):
     """The document of another path, `from`, gets this one, if it has its content still."""
     CLEAR = "clear"
     """Only what is left of its past version goes: a worker died there."""
+    RESTAMP = "restamp"
+    """Its document stays, and notes from which folder and bytes it is now."""
 
 
 @dataclass(frozen=True, slots=True)

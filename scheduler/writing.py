@@ -4,19 +4,18 @@ New documents are written under a shared lease. Others are staged under it, swap
 together in one short exclusive grant, and cleared under a shared one again. Rules: ADR 0005.
 """
 
-from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from pipeline.errors import GraphRejected, LeaseLost, PermanentError, TransientError
+from pipeline.errors import ArtifactMissing, GraphRejected, LeaseLost, PermanentError, TransientError, WriteIncomplete
 from pipeline.models import Document, Removed, StoredDocument
 from pipeline.ports import ArtifactStore, GraphReviser
 from scheduler.codec import decode_chunks, decode_extraction, decode_table, decode_text
 from scheduler.errors import LeaseUnavailable
-from scheduler.known import outcome_of_known
 from scheduler.leases import Access, GraphLease, Leases
+from scheduler.outcomes import outcome_of_known, outcome_of_step, outcome_of_written
 from scheduler.preparing import Graphs
 from scheduler.recipe import Recipe
 from scheduler.records import ClaimedFile, Op, Outcome
@@ -39,6 +38,25 @@ class _Ready:
     document: Document | None = None
     warnings: tuple[str, ...] = ()
 
+    @property
+    def names(self) -> list[str]:
+        """The ids of the documents that it changes."""
+        return [self.file.document, *([self.file.renamed_from] if self.op is Op.RENAME else [])]
+
+    @property
+    def versioned(self) -> Document:
+        """The document, of a step that has one."""
+        if self.document is None:
+            raise TypeError(f"There is no document to {self.op}.")
+        return self.document
+
+    def outcome(self, removed: Removed, stage: str) -> Outcome:
+        """Tell what became of a document that was there before."""
+        if self.op is Op.INGEST:
+            return outcome_of_written(self.versioned, self.warnings, removed, stage)
+        why = self.file.ref.get("why", "")
+        return outcome_of_step(self.op, removed, stage, renamed_from=self.file.renamed_from, why=why)
+
 
 @dataclass(slots=True)
 class WriteStages:
@@ -56,28 +74,31 @@ class WriteStages:
         """Do what the files of a batch ask for, under the leases of their documents."""
         ready: dict[str, _Ready] = {}
         for f in run.open_files():
+            if f.document in ready:
+                run.defer(f, LeaseUnavailable(f"This run changes {f.document} once more, afterwards."))
+                continue
             try:
                 ready[f.document] = self._assemble(run, f)
             except TransientError as error:
                 run.defer(f, error)
             except PermanentError as error:
                 run.ended[f.index] = outcome_of(error, run.stage)
-        graph, names = run.batch.graph, [n for one in ready.values() for n in _names_of(one)]
+        graph, wanted = run.batch.graph, _names_of(ready)
         try:
-            for name in self.leases.take_documents(graph, run.holder, names):
-                for own in [own for own, one in ready.items() if name in _names_of(one)]:
+            for name in self.leases.take_documents(graph, run.holder, wanted):
+                for own in [own for own, one in ready.items() if name in one.names]:
                     run.defer(ready.pop(own).file, LeaseUnavailable(f"Another run writes {name} right now."))
             if ready:
                 with self.graphs.made_anew(graph):
-                    self._write_leased(run, ready, names)
+                    self._write_leased(run, ready)
         finally:
-            self.leases.release_documents(graph, run.holder, names)
+            self.leases.release_documents(graph, run.holder, wanted)
 
     def _assemble(self, run: StageRun, f: ClaimedFile) -> _Ready:
         op = Op(f.ref.get("op", Op.INGEST))
         if op in {Op.DELETE, Op.CLEAR}:
             return _Ready(f, op)
-        if op is Op.RENAME:
+        if op in {Op.RENAME, Op.RESTAMP}:
             return _Ready(f, op, self._document(run, f))
         if "table" in f.ref:
             table = decode_table(self.artifacts.get(f.ref["table"]))
@@ -86,6 +107,10 @@ class WriteStages:
         loaded = decode_text(self.artifacts.get(f.ref["text"]))
         chunks = decode_chunks(self.artifacts.get(f.ref["chunks"]))
         recipe = self.recipe_of(run.batch.run)
+        if f.ref["chunks"] != recipe.chunks_key(f.ref) or not (
+            f.is_given or f.ref["text"] == recipe.text_key(f.ref["source"], f.relative)
+        ):
+            raise ArtifactMissing(f"A worker of another release read and cut {f.relative}: it is done again.")
         said = (decode_extraction(self.artifacts.get(recipe.extraction_key(c.text))) for c in chunks)
         document = self._document(
             run, f, media_type=loaded.media_type, chunks=chunks, extractions=tuple(said), page_count=len(loaded.pages)
@@ -105,49 +130,76 @@ class WriteStages:
             **content,
         )
 
-    def _write_leased(self, run: StageRun, ready: dict[str, _Ready], names: list[str]) -> None:
+    def _write_leased(self, run: StageRun, ready: dict[str, _Ready]) -> None:
+        names = _names_of(ready)
         writer, reviser = self.graphs.writer(run.batch.graph), self.graphs.reviser(run.batch.graph)
         with self._grant(run, Access.SHARED) as lease:
             progress = self._watch(run, lease, names)
-            new, changes = self._sort(run, ready, writer.stored(list(ready)))
+            new, changes = self._sort(run, ready, writer.stored(list(ready)), lease.epoch)
             if new:
                 self._write_new(run, lease, new, progress)
-            versions = [one.document for one in changes.values() if one.op is Op.INGEST and one.document]
-            for document in versions:
-                reviser.stage(document, lease.epoch, progress)
-            # What a crash has left is in the way of the others' next step.
-            others = [name for one in changes.values() if one.op is not Op.INGEST for name in _names_of(one)]
-            reviser.clear(others, lease.epoch, progress)
-        if moving := [one for one in changes.values() if one.op is not Op.CLEAR]:
+            # What a crash has left is in the way of the next step.
+            others = {name: one for name, one in changes.items() if one.op is not Op.INGEST}
+            before = reviser.clear(_names_of(others), lease.epoch, progress)
+            for name in changes.keys() - others.keys():
+                if not self._stage(run, changes[name], lease.epoch, progress):
+                    del changes[name]
+        if moving := {name: one for name, one in changes.items() if one.op is not Op.CLEAR}:
             with self._grant(run, Access.EXCLUSIVE) as lease:
                 writer.raise_fence(lease.epoch, exclusive=True)
-                for one in moving:
-                    _move(reviser, one, lease.epoch)
+                for name, one in moving.items():
+                    try:
+                        _move(reviser, one, lease.epoch)
+                    except (WriteIncomplete, DocumentMoved) as error:
+                        run.defer(changes.pop(name).file, error)
         if changes:
             with self._grant(run, Access.SHARED) as lease:
                 removed = reviser.clear(list(changes), lease.epoch, self._watch(run, lease, names))
             for name, one in changes.items():
-                run.ended[one.file.index] = _revised(one, removed[name], run.stage)
+                # What an earlier attempt retired has gone in the first pass.
+                gone = removed[name] if removed[name].chunks else before.get(name, removed[name])
+                run.ended[one.file.index] = one.outcome(gone, run.stage)
+
+    def _stage(self, run: StageRun, one: _Ready, epoch: int, progress: Callable[[], None]) -> bool:
+        """Write a next version; False where the graph refuses it, which is no fault of the batch mates."""
+        reviser = self.graphs.reviser(run.batch.graph)
+        try:
+            reviser.stage(one.versioned, epoch, progress)
+        except GraphRejected as error:
+            reviser.clear([one.file.document], epoch, progress)
+            run.ended[one.file.index] = outcome_of(error, run.stage)
+            return False
+        return True
 
     def _sort(
-        self, run: StageRun, ready: dict[str, _Ready], stored: dict[str, StoredDocument]
+        self, run: StageRun, ready: dict[str, _Ready], stored: dict[str, StoredDocument], epoch: int
     ) -> tuple[dict[str, _Ready], dict[str, _Ready]]:
         """Tell new documents and changes apart; what is in the graph already, or has moved, gets its fate here."""
         new: dict[str, _Ready] = {}
         changes: dict[str, _Ready] = {}
         for name, one in ready.items():
             known = stored.get(name)
-            if one.op is not Op.INGEST or one.document is None:
+            if one.op not in {Op.INGEST, Op.RESTAMP} or one.document is None:
                 changes[name] = one
+            elif one.op is Op.RESTAMP or (known and _says_the_same(known, one.document)):
+                self._restamp(run, one, known, epoch)
             elif known is None:
                 new[name] = one
-            elif (known.content_hash, known.fingerprint) == (one.document.content_hash, one.document.fingerprint):
-                run.ended[one.file.index] = outcome_of_known(known, run.batch.run, known.fingerprint, run.stage)
             elif known.content_hash != one.file.ref["base"]:
                 run.defer(one.file, DocumentMoved(f"{name} was written by another run since its file was read."))
             else:
                 changes[name] = one
         return new, changes
+
+    def _restamp(self, run: StageRun, one: _Ready, known: StoredDocument | None, epoch: int) -> None:
+        """Let a document that stays note where it is from now: its file may have moved, or have other bytes."""
+        document = one.versioned
+        if known is None or known.content_hash != document.content_hash:
+            run.defer(one.file, DocumentMoved(f"{document.id} was changed by another run since its file was read."))
+            return
+        if (known.source_hash, known.root) != (document.source_hash, document.root):
+            self.graphs.reviser(run.batch.graph).restamp(document, epoch)
+        run.ended[one.file.index] = outcome_of_known(known, run.batch.run, document.fingerprint, run.stage)
 
     def _write_new(
         self, run: StageRun, lease: GraphLease, new: dict[str, _Ready], progress: Callable[[], None]
@@ -161,7 +213,7 @@ class WriteStages:
                 writer.discard(name, lease.epoch)
                 run.ended[new.pop(name).file.index] = outcome_of(error, run.stage)
         for one in new.values():
-            run.ended[one.file.index] = _told(one, FileState.WRITTEN, run.stage)
+            run.ended[one.file.index] = outcome_of_written(one.versioned, one.warnings, None, run.stage)
 
     def _watch(self, run: StageRun, lease: GraphLease, names: list[str]) -> Callable[[], None]:
         """Make what renews the leases between two queries, and ends the work once one is lost."""
@@ -192,71 +244,38 @@ class WriteStages:
         graph = run.batch.graph
         writer, reviser = self.graphs.writer(graph), self.graphs.reviser(graph)
         files = {f.document: f for f in run.open_files()}
-        names = list(files)
+        wanted = list(files)
         try:
-            for name in self.leases.take_documents(graph, run.holder, names):
+            for name in self.leases.take_documents(graph, run.holder, wanted):
                 run.defer(files.pop(name), LeaseUnavailable(f"Another run writes {name} right now."))
             with self._grant(run, Access.SHARED) as lease:
-                reviser.clear(list(files), lease.epoch, self._watch(run, lease, names))
-                for name, f in files.items():
-                    known = writer.stored([name]).get(name)
-                    if known and known.run_id == run.batch.run:
-                        run.ended[f.index] = outcome_of_known(known, run.batch.run, "", run.stage)
-                        continue
-                    if known is None and f.op is not Op.DELETE:
-                        writer.discard(name, lease.epoch)
-                    gone = known is None and f.op is Op.DELETE
-                    state, code = (FileState.REMOVED, "ok") if gone else (FileState.CANCELLED, "cancelled")
-                    run.ended[f.index] = Outcome(state, code, stage=run.stage)
-                    run.progress()
+                reviser.clear(list(files), lease.epoch, self._watch(run, lease, list(files)))
+                known = writer.stored(list(files))
+            for name, f in files.items():
+                if name in known and known[name].run_id == run.batch.run:
+                    run.ended[f.index] = outcome_of_known(known[name], run.batch.run, "", run.stage)
+                    continue
+                gone = name not in known and f.op is Op.DELETE
+                state, code = (FileState.REMOVED, "ok") if gone else (FileState.CANCELLED, "cancelled")
+                run.ended[f.index] = Outcome(state, code, stage=run.stage)
         finally:
-            self.leases.release_documents(graph, run.holder, names)
+            self.leases.release_documents(graph, run.holder, wanted)
 
 
 def _move(reviser: GraphReviser, one: _Ready, epoch: int) -> None:
     """Take the step that readers see."""
+    name = one.file.document
     if one.op is Op.DELETE:
-        reviser.retire(one.file.document, epoch)
-    elif one.op is Op.RENAME and one.document:
-        reviser.rename(one.file.renamed_from, one.document, epoch)
-    elif one.document:
-        reviser.swap(one.document, epoch)
+        reviser.retire(name, epoch)
+    elif one.op is Op.INGEST:
+        reviser.swap(one.versioned, epoch)
+    elif not reviser.rename(one.file.renamed_from, one.versioned, epoch):
+        raise DocumentMoved(f"{one.file.renamed_from}, which {name} was to be renamed from, is gone.")
 
 
-def _names_of(one: _Ready) -> list[str]:
-    return [one.file.document, *([one.file.renamed_from] if one.op is Op.RENAME else [])]
+def _names_of(ready: dict[str, _Ready]) -> list[str]:
+    return [name for one in ready.values() for name in one.names]
 
 
-def _told(one: _Ready, state: FileState, stage: str, removed: Removed | None = None) -> Outcome:
-    """Tell of a written document what it brought, what was dropped on the way, and what could not be read."""
-    extractions = one.document.extractions if one.document else ()
-    dropped: Counter[str] = Counter()
-    for extraction in extractions:
-        dropped.update(extraction.dropped)
-    details: dict[str, Any] = {
-        "chunks": len(one.document.chunks) if one.document else 0,
-        "mentions": sum(len(e.mentions) for e in extractions),
-        "relations": sum(len(e.relations) for e in extractions),
-    }
-    if removed and removed.chunks:
-        details["chunks_removed"] = removed.chunks
-    if dropped:
-        details["dropped"] = dict(dropped)
-    if one.warnings:
-        details["warnings"] = list(one.warnings)
-        return Outcome(state, "partial", one.warnings[0], stage, details)
-    return Outcome(state, stage=stage, details=details)
-
-
-def _revised(one: _Ready, removed: Removed, stage: str) -> Outcome:
-    """Tell what became of a document that was there before."""
-    if one.op is Op.DELETE and "why" in one.file.ref:
-        message = f"{one.file.ref['why']} Its document has left the graph."
-        return Outcome(FileState.SKIPPED, "empty_document", message, stage, {"chunks_removed": removed.chunks})
-    if one.op is Op.DELETE:
-        return Outcome(FileState.REMOVED, stage=stage, details={"chunks_removed": removed.chunks})
-    if one.op is Op.RENAME:
-        return Outcome(FileState.UPDATED, stage=stage, details={"renamed_from": one.file.renamed_from})
-    if one.op is Op.CLEAR:
-        return Outcome(FileState.UPDATED, stage=stage)
-    return _told(one, FileState.UPDATED, stage, removed)
+def _says_the_same(known: StoredDocument, document: Document) -> bool:
+    return (known.content_hash, known.fingerprint) == (document.content_hash, document.fingerprint)

@@ -238,7 +238,8 @@ def build_resources(settings: Settings) -> Resources:
 
     graphs = Graphs(writer_of, cache(lambda graph: FalkorReviser(graph_of(graph))), curation.check_record)
     ingest = IngestStages(
-        root_of=lambda run: settings.files_root or Path(root_of(run)),
+        root_of=root_of,
+        files_root=settings.files_root,
         recipe_of=recipe_of,
         artifacts=artifacts,
         graphs=graphs,

@@ -2,14 +2,18 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 
-from pipeline.adapters.falkor import FalkorInspector, FalkorReviser, FalkorWriter, scan
+from pipeline.adapters.falkor import FalkorCurator, FalkorInspector, FalkorReviser, FalkorWriter, scan
 from pipeline.errors import GraphMissing
-from pipeline.models import PlacedDocument
+from pipeline.models import Pending, PlacedDocument
 from pipeline.ontology import DEFAULT_ONTOLOGY
 
 SAID = ("Nothing is said here.", [], [])
+FOUNDED = (
+    "Ada founded Acme.", [("Ada", "Person"), ("Acme", "Organization")], [("Ada", "FOUNDED", "Acme")]
+)  # fmt: skip
 
 
 @pytest.fixture
@@ -57,6 +61,42 @@ def test_a_graph_is_removed_with_its_fence_and_can_be_made_anew(graph, writer, m
     writer.prepare(DEFAULT_ONTOLOGY)
     writer.write([make_document("a.txt", SAID)], 1, proceed)
     assert [document.id for document in FalkorInspector(graph).documents()] == ["file:a.txt"]
+
+
+def test_a_writer_whose_graph_is_dropped_under_it_leaves_it_dropped_whatever_step_it_is_at(
+    graph, writer, make_document
+):
+    document = make_document("a.txt", FOUNDED)
+    steps = []
+    writer.write([document], 1, lambda: steps.append(1))
+    for last in range(len(steps)):
+        seen = iter(range(len(steps)))
+        writer.drop()
+        writer.prepare(DEFAULT_ONTOLOGY)
+        with pytest.raises(GraphMissing):
+            writer.write([document], 1, lambda last=last, seen=seen: graph.delete() if next(seen) == last else None)
+        assert graph.name not in graph.names(), f"step {last}"
+        writer.prepare(DEFAULT_ONTOLOGY)
+    assert len(steps) > 5
+
+
+@pytest.mark.parametrize(
+    "act",
+    [
+        lambda graph: FalkorReviser(graph).retire("file:a.txt", 1),
+        lambda graph: FalkorReviser(graph).clear(["file:a.txt"], 1, proceed),
+        lambda graph: FalkorWriter(graph).discard("file:a.txt", 1),
+        lambda graph: FalkorCurator(graph).clear_pending([Pending("a", "m", 0)], 1),
+        lambda graph: FalkorCurator(graph).set_vectors("entity", [("a", "h", np.ones(2, np.float32))], 1),
+        lambda graph: FalkorCurator(graph).merge("a__person", "b__person", 1),
+        lambda graph: FalkorCurator(graph).derive_entities(["a__person"], 1),
+    ],
+)
+def test_no_change_makes_a_graph_that_is_not_there(graph, writer, act):
+    writer.drop()
+    with pytest.raises(GraphMissing):
+        act(graph)
+    assert graph.name not in graph.names()
 
 
 def test_a_graph_remembers_what_its_documents_are_made_with(graph, writer):

@@ -8,7 +8,7 @@ the next one who writes, retires or renames the document ends what was begun. Ru
 
 import secrets
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from itertools import batched, pairwise
 
@@ -42,16 +42,17 @@ class FalkorReviser:
         # Before ids are resolved through merges: a merger whose lease has ended cannot merge in between.
         raise_fence(self._graph, epoch, exclusive=False)
         node, version = ids.next_version(document.id), statements.version_of(document)
-        leftover = self._state(node)
-        if self._unfinished(document.id) or (leftover and leftover.writing != version):
+        found = self._versions([document.id])
+        stored, leftover = found.get(document.id), found.get(node)
+        stale = leftover is not None and leftover.writing != version
+        if stale or _is_unfinished(document.id, found):
             settle_labels(self._graph)
             self._end_past(document.id, epoch, progress)
-            if leftover and leftover.writing != version:
+            if stale:
                 discard_document(self._graph, node, epoch)
-        stored = self._state(document.id)
         # With other settings the same passage may say other things: then none is kept.
         same = stored is not None and stored.fingerprint == document.fingerprint
-        kept = {chunk for (chunk,) in self._graph.ro_query(cypher.CHUNKS, id=document.id)} if same else set()
+        kept = {chunk for (chunk,) in self._graph.ro_query(cypher.KEPT, id=document.id)} if same else set()
         suffix = "" if same else ids.VERSION_SUFFIX
         rows = make_rows([_leave_out(document, kept)], resolve_merged(self._graph, extracted_ids([document])), suffix)
         send_rows(self._graph, [document], rows, epoch, progress, node=node)
@@ -68,7 +69,7 @@ class FalkorReviser:
         expected = rows.expected[document_id]
         check_counts(self._graph, {node: StoredCounts(expected.chunks)})
         new = [one.id for one in rows.chunks if one.id not in kept]
-        mentions, supports = self._graph.ro_query(cypher.COUNTS, new)[0]
+        mentions, supports = self._graph.ro_query(cypher.SAID, new)[0]
         stored = StoredCounts(expected.chunks, int(mentions or 0), int(supports or 0))
         if not stored.covers(expected):
             raise WriteIncomplete(f"document {document_id!r}: sent {expected}, stored {stored}")
@@ -84,7 +85,7 @@ class FalkorReviser:
             raise WriteIncomplete(f"the new version of document {document.id!r} is not there: it is written again")
 
     def _is_swapped(self, document: Document) -> bool:
-        state = self._state(document.id)
+        state = self._versions([document.id]).get(document.id)
         version = (document.content_hash, document.fingerprint, statements.CLEARING)
         return state is not None and (state.content_hash, state.fingerprint, state.writing) == version
 
@@ -92,7 +93,7 @@ class FalkorReviser:
         """See `GraphReviser.retire`."""
         past = ids.past_version(document_id)
         retired = run_fenced(self._graph, cypher.RETIRE, epoch, id=document_id, past=past) > 0
-        if not retired and self._state(document_id):
+        if not retired and document_id in self._versions([document_id]):
             raise WriteIncomplete(f"a past version of document {document_id!r} is in the way: it is cleared first")
         return retired
 
@@ -100,32 +101,38 @@ class FalkorReviser:
         """See `GraphReviser.rename`."""
         place = {"id": to.id, "path": to.path, "run": to.run_id, "root": to.root, "clearing": statements.CLEARING}
         renamed = run_fenced(self._graph, cypher.RENAME, epoch, old=document_id, **place) > 0
-        if not renamed and self._state(document_id):
+        if not renamed and document_id in self._versions([document_id]):
             raise WriteIncomplete(f"document {document_id!r} cannot be named {to.id!r}: there is one, or it changes")
         return renamed
 
     def clear(self, document_ids: Sequence[str], epoch: int, progress: Progress) -> dict[str, Removed]:
         """See `GraphReviser.clear`."""
-        unfinished = [one for one in document_ids if self._unfinished(one) or self._state(ids.next_version(one))]
+        found = self._versions(document_ids)
+        half = {one for one in document_ids if one in found and not found[one].content_hash}
+        unfinished = [
+            one for one in document_ids if one in half or _is_unfinished(one, found) or ids.next_version(one) in found
+        ]
         if unfinished:
             # Once for all: it takes time that grows with the graph.
             settle_labels(self._graph)
         cleared = {}
         for one in unfinished:
             cleared[one] = self._end_past(one, epoch, progress)
-            discard_document(self._graph, ids.next_version(one), epoch)
+            for node in (ids.next_version(one), *([one] if one in half else [])):
+                if node in found:
+                    discard_document(self._graph, node, epoch)
         return {one: cleared.get(one, Removed()) for one in document_ids}
 
-    def _state(self, node: str) -> cypher.State | None:
-        found = self._graph.ro_query(cypher.STATE, id=node)
-        return cypher.State(*found[0]) if found else None
+    def restamp(self, document: Document, epoch: int) -> None:
+        """See `GraphReviser.restamp`."""
+        told = {"content": document.content_hash, "source": document.source_hash, "root": document.root}
+        run_fenced(self._graph, cypher.RESTAMP, epoch, id=document.id, **told)
 
-    def _unfinished(self, document_id: str) -> bool:
-        state = self._state(document_id)
-        return (
-            bool(state and state.writing == statements.CLEARING)
-            or self._state(ids.past_version(document_id)) is not None
-        )
+    def _versions(self, document_ids: Sequence[str]) -> dict[str, cypher.Version]:
+        """Look up the nodes of documents, and of their past and next versions, as far as there are some."""
+        makers = (str, ids.past_version, ids.next_version)
+        rows = [make(one) for one in document_ids for make in makers]
+        return {node: cypher.Version(*told) for node, *told in self._graph.ro_query(cypher.VERSIONS, rows)}
 
     def _end_past(self, document_id: str, epoch: int, progress: Progress) -> Removed:
         touched = discard_document(self._graph, ids.past_version(document_id), epoch)
@@ -187,6 +194,12 @@ class FalkorReviser:
         stale = [[a, b] for a, b in self._graph.ro_query(cypher.LINKS, id=document_id) if (a, b) not in wanted]
         for page in batched(stale, _PAGE):
             run_fenced(self._graph, cypher.UNLINK, epoch, page)
+
+
+def _is_unfinished(document_id: str, found: Mapping[str, cypher.Version]) -> bool:
+    """Tell whether a past version of the document is still to be removed."""
+    stored = found.get(document_id)
+    return (stored is not None and stored.writing == statements.CLEARING) or ids.past_version(document_id) in found
 
 
 def _leave_out(document: Document, kept: Collection[str]) -> Document:

@@ -3,17 +3,19 @@
 from typing import NamedTuple
 
 
-class State(NamedTuple):
-    """What `STATE` returns of a node."""
+class Version(NamedTuple):
+    """What `VERSIONS` returns of a node."""
 
     content_hash: str | None
     fingerprint: str | None
     writing: str | None
 
 
-STATE = "MATCH (d:Document {id: $id}) RETURN d.content_hash, d.fingerprint, d.writing"
-CHUNKS = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) RETURN c.id"
-COUNTS = """
+VERSIONS = """
+UNWIND $rows AS id MATCH (d:Document {id: id}) RETURN id, d.content_hash, d.fingerprint, d.writing
+"""
+KEPT = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) RETURN c.id"
+SAID = """
 UNWIND $rows AS id MATCH (c:Chunk {id: id})
 RETURN sum(indegree(c, 'MENTIONED_IN')), sum(indegree(c, '__SUPPORT__'))
 """
@@ -47,6 +49,11 @@ MATCH (d:Document {id: $old}) WHERE d.content_hash <> '' AND d.writing IS NULL
 OPTIONAL MATCH (o:Document {id: $id})
 WITH d, o WHERE o IS NULL
 SET d.id = $id, d.path = $path, d.run_id = $run, d.root = $root, d.replaced = true, d.writing = $clearing
+RETURN count(d)
+"""
+RESTAMP = """
+MATCH (d:Document {id: $id}) WHERE d.content_hash = $content
+SET d.source_hash = $source, d.root = $root
 RETURN count(d)
 """
 TEMPORARY = """

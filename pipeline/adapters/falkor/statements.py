@@ -13,7 +13,7 @@ CLEARING = "clearing"
 """Stands in `writing` of a document whose past version is not all gone."""
 STATE = """
 UNWIND $rows AS id MATCH (d:Document {id: id})
-RETURN id, d.content_hash, d.source_hash, d.fingerprint, d.run_id, d.writing, d.replaced, d.table
+RETURN id, d.content_hash, d.source_hash, d.fingerprint, d.run_id, d.writing, d.replaced, d.table, d.root
 """
 DOCUMENTS = """
 UNWIND $rows AS r
@@ -21,9 +21,10 @@ MERGE (d:Document {id: r[0]})
 ON CREATE SET d.path = r[1], d.media_type = r[2], d.page_count = r[3], d.writing = r[4], d.table = r[5]
 RETURN count(*)
 """
+# Only into the version that is being written: a process that slept past its leases must add nothing to a newer one.
 CHUNKS = """
 UNWIND $rows AS r
-MATCH (d:Document {id: r[0]})
+MATCH (d:Document {id: r[0]}) WHERE d.writing = r[9]
 MERGE (c:Chunk {id: r[1]})
 ON CREATE SET c.document_id = r[0], c.text = r[2], c.index = r[3], c.start_char = r[4], c.end_char = r[5],
               c.page_first = r[6], c.page_last = r[7], c.heading_path = r[8]
@@ -34,7 +35,7 @@ RETURN count(*)
 # Of a version that waits beside the stored one: passages of both tell their place on the edge meanwhile.
 NEXT_CHUNKS = """
 UNWIND $rows AS r
-MATCH (d:Document {id: $node})
+MATCH (d:Document {id: $node}) WHERE d.writing = r[9]
 MERGE (c:Chunk {id: r[1]})
 ON CREATE SET c.document_id = r[0], c.text = r[2], c.index = r[3], c.start_char = r[4], c.end_char = r[5],
               c.page_first = r[6], c.page_last = r[7], c.heading_path = r[8]
@@ -100,7 +101,7 @@ RETURN id, count(c), sum(indegree(c, 'MENTIONED_IN')), sum(indegree(c, '__SUPPOR
 """
 STAMP = """
 UNWIND $rows AS r
-MATCH (d:Document {id: r[0]})
+MATCH (d:Document {id: r[0]}) WHERE d.writing = r[6]
 SET d.content_hash = r[1], d.source_hash = r[2], d.fingerprint = r[3], d.run_id = r[4], d.root = r[5], d.writing = NULL
 RETURN count(*)
 """
@@ -117,11 +118,11 @@ def document_row(document: Document, node: str = "") -> list[Any]:
     return [node or document.id, *told]
 
 
-def chunk_row(row: ChunkRow) -> list[Any]:
-    """For `CHUNKS`; an empty heading path is no property, as in the GraphRAG SDK."""
+def chunk_row(row: ChunkRow, version: str) -> list[Any]:
+    """For `CHUNKS` of a document's version; an empty heading path is no property, as in the GraphRAG SDK."""
     chunk = row.chunk
     place = [chunk.index, chunk.start, chunk.end, chunk.page_first, chunk.page_last]
-    return [row.document_id, row.id, chunk.text, *place, list(chunk.heading_path) or None]
+    return [row.document_id, row.id, chunk.text, *place, list(chunk.heading_path) or None, version]
 
 
 def entity_row(row: EntityRow) -> list[Any]:
@@ -159,4 +160,5 @@ def stamp_row(document: Document) -> list[Any]:
         document.fingerprint,
         document.run_id,
         document.root,
+        version_of(document),
     ]

@@ -59,8 +59,9 @@ class FalkorWriter:
                 writing == statements.CLEARING,
                 bool(replaced),
                 table or "",
+                root or "",
             )
-            for identity, content_hash, source_hash, fingerprint, run_id, writing, replaced, table in found
+            for identity, content_hash, source_hash, fingerprint, run_id, writing, replaced, table, root in found
             if content_hash
         }
 
@@ -106,20 +107,25 @@ class FalkorWriter:
             yield from self._write_or_split(documents[middle:], epoch, progress)
 
     def _write_batch(self, documents: Mapping[str, Document], epoch: int, progress: Progress) -> None:
-        self._make_room(documents, epoch)
+        complete = self._make_room(documents, epoch)
+        documents = {identity: document for identity, document in documents.items() if identity not in complete}
         merged = resolve_merged(self._graph, extracted_ids(documents.values()))
         rows = make_rows(list(documents.values()), merged)
         send_rows(self._graph, documents.values(), rows, epoch, progress)
         progress()
         check_counts(self._graph, rows.expected)
         for page in fill_pages(map(statements.stamp_row, documents.values())):
-            _send(self._graph, statements.STAMP, page, epoch, {})
+            if run_fenced(self._graph, statements.STAMP, epoch, page) != len(page):
+                raise WriteIncomplete("Somebody else has written a document of the batch in the meantime.")
 
-    def _make_room(self, documents: Mapping[str, Document], epoch: int) -> None:
-        """Refuse what is stored in another version, and remove what an unfinished write of one left behind."""
+    def _make_room(self, documents: Mapping[str, Document], epoch: int) -> set[str]:
+        """Refuse what is stored in another version, and remove what an unfinished write of one left behind.
+
+        Gives the documents that are stored already as they are to be.
+        """
         if unusable := [identity for identity in documents if not is_storable(identity)]:
             raise GraphRejected(f"this is no id that a graph finds again: {unusable[0]!r}")
-        leftovers = []
+        leftovers, complete = [], set()
         # Of other versions first: what they share with this one's leftovers goes with the last of them.
         beside = [make(identity) for identity in documents for make in (next_version, past_version)]
         found = self._graph.ro_query(statements.STATE, [*beside, *documents])
@@ -130,12 +136,15 @@ class FalkorWriter:
                 continue
             if content_hash and (content_hash, fingerprint) != (document.content_hash, document.fingerprint):
                 raise GraphRejected(f"document {identity!r} is stored in another version: it must be updated")
-            if not content_hash and writing != statements.version_of(document):
+            if content_hash:
+                complete.add(identity)
+            elif writing != statements.version_of(document):
                 leftovers.append(identity)
         if leftovers:
             settle_labels(self._graph)
         for identity in leftovers:
             discard_document(self._graph, identity, epoch)
+        return complete
 
 
 def send_rows(
@@ -181,7 +190,8 @@ def _steps(
     # Tells a later finalize that what it has read is not all any more.
     mark = {"mark": secrets.token_hex(8)}
     yield statements.DOCUMENTS, (statements.document_row(document, node) for document in documents), {}
-    chunks = map(statements.chunk_row, rows.chunks)
+    versions = {document.id: statements.version_of(document) for document in documents}
+    chunks = (statements.chunk_row(row, versions[row.document_id]) for row in rows.chunks)
     if node:
         yield statements.NEXT_CHUNKS, chunks, {"node": node, **mark}
     else:

@@ -88,6 +88,11 @@ def ledger(client):
     return Ledger(client, lease_ms=60_000, queue_ttl_ms=60_000, max_starts=3)
 
 
+def make_ref(name):
+    ref = {"source": name, "content": name, "text": RECIPE.text_key(name, name), "base": ""}
+    return {**ref, "chunks": RECIPE.chunks_key(ref)}
+
+
 def bring_to_write(ledger, stages, names, warnings=()):
     """Give a batch whose files have passed all stages but the last."""
     run = ledger.open_run("kb", "/", finalize="never", options={})
@@ -96,12 +101,11 @@ def bring_to_write(ledger, stages, names, warnings=()):
     batch = ledger.take(window=9, max_files=20, max_bytes=10_000, spread=1)
     for stage in ("load", "chunk", "extract"):
         claimed = ledger.claim(batch, stage, stage, "w")
-        refs = {f.index: {"source": f.relative, "content": f.relative, "text": f"text/{f.relative}",
-                          "chunks": f"chunks/{f.relative}", "base": ""} for f in claimed}  # fmt: skip
-        ledger.settle(run, stage, passed=refs)
+        ledger.settle(run, stage, passed={f.index: make_ref(f.relative) for f in claimed})
     for name in names:
-        stages.artifacts.put(f"text/{name}", encode(LoadedText(name, "text/plain", warnings=tuple(warnings))))
-        stages.artifacts.put(f"chunks/{name}", encode((Chunk(0, 0, len(name), name),)))
+        ref = make_ref(name)
+        stages.artifacts.put(ref["text"], encode(LoadedText(name, "text/plain", warnings=tuple(warnings))))
+        stages.artifacts.put(ref["chunks"], encode((Chunk(0, 0, len(name), name),)))
         stages.artifacts.put(RECIPE.extraction_key(name), encode(Extraction(dropped={"ungrounded": 2})))
     return batch
 
@@ -147,7 +151,7 @@ def test_a_document_that_another_holds_waits_and_its_mates_are_written(ledger, s
 def test_a_file_of_the_same_run_that_is_in_the_graph_already_counts_as_written(ledger, stages, writer):
     batch = bring_to_write(ledger, stages, ["a"])
     name = ids.file_document_id("a")
-    writer.documents[name] = StoredDocument(name, "a", "a", RECIPE.fingerprint, batch.run)
+    writer.documents[name] = StoredDocument(name, "a", "a", RECIPE.fingerprint, batch.run, root="/")
     run_stage(ledger, batch, "write", stages.write, "w")
     assert fates(ledger, batch.run)["a"] == ("written", "ok")
 
