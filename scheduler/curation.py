@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import batched
 
 import structlog
 
@@ -27,9 +28,11 @@ from pipeline.resolve import Merge, plan_merges
 from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
 from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
+from scheduler.records import FileReport
 from scheduler.seals import KINDS, Seals, list_pending
 from scheduler.stages import defer_seconds
 from scheduler.states import FileState
+from scheduler.superseded import does_something, leave_newest, wants_it
 
 _log = structlog.get_logger(__name__)
 
@@ -38,6 +41,9 @@ PAGE = 500
 GRANT_MERGES, GRANT_SECONDS = 20, 2.0
 """How much one exclusive grant may do while ingests wait."""
 RETRY_SECONDS = 1.0
+BLOCK = 20_000
+"""Suspected files that are held at once; more of them are looked into block by block."""
+_CHANGING = (FileState.WRITTEN, FileState.UPDATED, FileState.REMOVED)
 _SECOND = len("20261130-235959")
 """The part of a run's name that tells its beginning."""
 
@@ -148,13 +154,29 @@ class Curation:
         writer = self.writer_of(shard.graph)
         lost = 0
         for run in self.finalizes.serving(shard.graph):
-            for state in (FileState.WRITTEN, FileState.UPDATED, FileState.REMOVED):
-                for page in _pages(list(self.ledger.files(run, [state])), PAGE):
-                    stored = writer.stored([report.document for report in page])
-                    undone = [r.index for r in page if _is_undone(run, state, stored.get(r.document))]
-                    if undone:
-                        lost += self.ledger.reopen(run, undone, state)
+            suspects: list[FileReport] = []
+            for page in batched(self.ledger.files(run, _CHANGING), PAGE):
+                stored = writer.stored([report.document for report in page])
+                suspects += [r for r in page if _is_undone(run, r.state, stored.get(r.document))]
+                if len(suspects) >= BLOCK:
+                    lost += self._reopen_newest(run, suspects)
+                    suspects = []
+                self.finalizes.touch(shard)
+            lost += self._reopen_newest(run, suspects)
             self.finalizes.touch(shard)
+        return lost
+
+    def _reopen_newest(self, run: str, suspects: Sequence[FileReport]) -> int:
+        """Reopen files whose work is undone, but for those that a newer run has undone, or is about to."""
+        if not suspects:
+            return 0
+        newer = self.ledger.newer_runs(run)
+        lost = 0
+        for state in _CHANGING:
+            undone = [report for report in suspects if report.state == state]
+            counts = wants_it if state is FileState.REMOVED else does_something
+            if left := leave_newest(self.ledger, newer, (report.document for report in undone), counts):
+                lost += self.ledger.reopen(run, [r.index for r in undone if r.document in left], state)
         return lost
 
     def _merge(self, shard: Shard) -> dict[str, int]:
@@ -255,10 +277,10 @@ class Curation:
             curator.record_store(mine.store_id)
 
 
-def _is_undone(run: str, state: FileState, stored: StoredDocument | None) -> bool:
+def _is_undone(run: str, state: str, stored: StoredDocument | None) -> bool:
     """Tell whether the graph is as before a run's work on a document; newer runs have later names."""
     before = stored is not None and stored.run_id[:_SECOND] < run[:_SECOND]
-    return before if state is FileState.REMOVED else stored is None or before
+    return before if state == FileState.REMOVED else stored is None or before
 
 
 def _pages[T](things: Sequence[T], size: int) -> "list[Sequence[T]]":

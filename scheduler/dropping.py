@@ -1,15 +1,15 @@
 """Dropping a graph: all that it holds goes, and what Redis knows of it; runs keep their history."""
 
 import secrets
+from contextlib import suppress
 from dataclasses import dataclass
 
 import redis
 
 from pipeline.errors import GraphMissing, PermanentError
 from pipeline.ports import GraphWriter
-from scheduler.finalize import FinalizeLedger
+from scheduler.keys import spell_name
 from scheduler.leases import Access, GraphLease, Leases
-from scheduler.ledger import Ledger
 from scheduler.scripts import Scripts
 
 
@@ -22,37 +22,34 @@ class Dropping:
     """What dropping a graph needs."""
 
     client: "redis.Redis"
-    ledger: Ledger
-    finalizes: FinalizeLedger
     leases: Leases
     writer: GraphWriter
 
-    def check(self, graph: str) -> None:
-        """Refuse where something works on the graph; raises `GraphInUse`."""
-        for run in self.ledger.active_runs():
-            status = self.ledger.status(run)
-            if status.graph == graph:
-                raise GraphInUse(
-                    f"Run {run} is {status.state} and works on graph {graph!r}. "
-                    f"Let it end, or end it: graphmill cancel {run}"
-                )
-        if self.finalizes.status(graph).state == "running":
-            raise GraphInUse(f"A finalize of graph {graph!r} goes on. Try again when it has ended.")
-
     def drop(self, graph: str) -> int:
-        """Remove a graph; gives how many runs had written to it.
+        """Remove a graph; gives how many runs had ended with it.
 
         A repeated call ends what was begun. Raises `GraphInUse`, `GraphMissing`, `LeaseUnavailable`.
         """
-        missing: GraphMissing | None = None
         # Nobody writes meanwhile: a writer that comes later finds no graph, and prepares a new one.
-        with GraphLease.hold(self.leases, graph, Access.EXCLUSIVE, secrets.token_hex(8)):
-            self.check(graph)
+        with GraphLease.hold(self.leases, graph, Access.EXCLUSIVE, secrets.token_hex(8)) as lease:
+            # A server that does not answer is noticed before anything is forgotten.
+            with suppress(GraphMissing):
+                self.writer.fence()
+            runs = self._forget(graph)
             try:
                 self.writer.drop()
-            except GraphMissing as error:
-                missing = error
-            runs = int(Scripts(self.client, "common").call("drop", graph, patient=True))
-        if missing:
-            raise missing
+            finally:
+                Scripts(self.client, "lease_common").call("lease_forget", spell_name(graph), lease.holder, patient=True)
         return runs
+
+    def _forget(self, graph: str) -> int:
+        """Forget the graph's finalize, unless something works on it; gives how many runs had ended with it."""
+        told, *rest = Scripts(self.client, "common").call("drop", graph, patient=True)
+        if told == "run":
+            run, state = rest
+            raise GraphInUse(
+                f"Run {run} is {state} and works on graph {graph!r}. Let it end, or end it: graphmill cancel {run}"
+            )
+        if told == "finalize":
+            raise GraphInUse(f"A finalize of graph {graph!r} goes on. Try again when it has ended.")
+        return int(rest[0])

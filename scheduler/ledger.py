@@ -9,7 +9,7 @@ import secrets
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, cast
 
 import orjson
 import redis
@@ -187,6 +187,19 @@ class Ledger(RunReports):
     def active_runs(self) -> list[str]:
         """List runs that are not done, oldest first."""
         return [str(run) for run in self._redis.zrange("gm:active", 0, -1)]
+
+    @reaching_ledger()
+    def newer_runs(self, run: str) -> list[str]:
+        """List the runs of the same graph that were opened after a run, newest first."""
+        rank = cast("int | None", self._redis.zrank("gm:runs", run))
+        if rank is None:
+            return []
+        names = [str(name) for name in self._redis.zrange("gm:runs", rank + 1, -1)]
+        pipe = self._redis.pipeline(transaction=False)
+        for name in [run, *names]:
+            pipe.hget(f"gm:run:{name}", "graph")
+        graph, *others = pipe.execute()
+        return [name for name, of in zip(names, others, strict=True) if of == graph][::-1]
 
     # Work
 

@@ -2,7 +2,6 @@
 
 from functools import cache
 from importlib.metadata import entry_points
-from pathlib import Path
 
 import structlog
 
@@ -149,11 +148,11 @@ def build_verification(graph: FalkorGraph, ledger: Ledger, finalizes: FinalizeLe
     return Verification(ledger, finalizes, inspect_graph(graph), FalkorWriter(graph), curate(graph))
 
 
-def build_dropping(settings: Settings, ledger: Ledger, finalizes: FinalizeLedger, graph: FalkorGraph) -> Dropping:
+def build_dropping(settings: Settings, graph: FalkorGraph) -> Dropping:
     """Make what drops a graph."""
     client = connect_redis(settings)
     leases = Leases(client, ttl_ms=int(settings.graph_lease_seconds * 1000))
-    return Dropping(client, ledger, finalizes, leases, FalkorWriter(graph))
+    return Dropping(client, leases, FalkorWriter(graph))
 
 
 def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:

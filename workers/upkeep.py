@@ -52,7 +52,7 @@ class Upkeep(Submitter):
         """
         opened = open_graph(self.settings, graph)
         try:
-            return build_dropping(self.settings, self.ledger, self.finalizes, opened).drop(graph)
+            return build_dropping(self.settings, opened).drop(graph)
         finally:
             opened.close()
 

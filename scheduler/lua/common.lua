@@ -124,11 +124,11 @@ local function finish(run, index, outcome, record, now)
   redis.call('HINCRBY', run_key(run), 'count:' .. outcome.state, 1)
   if outcome.code == 'internal_error' then redis.call('HINCRBY', run_key(run), 'internal_errors', 1) end
   local wrote = outcome.state == 'written' or outcome.state == 'updated' or outcome.state == 'removed'
-  if wrote or (outcome.state == 'skipped' and outcome.stage == 'write') then
+  -- A write that has begun leaves things for a finalize whatever came of it, also where it was removed again.
+  if wrote or (record and record.wrote) then
     redis.call('HINCRBY', graph_key(redis.call('HGET', run_key(run), 'graph')), 'writes', 1)
-  elseif outcome.state == 'failed' then
-    stop_if_failing(run)
   end
+  if outcome.state == 'failed' then stop_if_failing(run) end
   return true
 end
 

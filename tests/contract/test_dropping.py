@@ -3,7 +3,7 @@
 import fakeredis
 import pytest
 
-from pipeline.errors import GraphMissing
+from pipeline.errors import GraphMissing, GraphUnavailable
 from scheduler.dropping import Dropping, GraphInUse
 from scheduler.errors import LeaseUnavailable
 from scheduler.finalize import FinalizeLedger
@@ -14,12 +14,19 @@ from scheduler.states import FileState, RunState
 
 
 class Graph:
-    """The one thing of a graph's writer that is asked for."""
+    """What is asked of a graph's writer, and what happens just before it is asked."""
 
     def __init__(self):
-        self.exists = True
+        self.exists, self.before_asked, self.before_dropped = True, lambda: None, lambda: None
+
+    def fence(self):
+        self.before_asked()
+        if not self.exists:
+            raise GraphMissing("there is no graph")
+        return 0
 
     def drop(self):
+        self.before_dropped()
         if not self.exists:
             raise GraphMissing("there is no graph")
         self.exists = False
@@ -54,11 +61,11 @@ def graph():
 
 @pytest.fixture
 def dropping(client, ledger, finalizes, leases, graph):
-    return Dropping(client, ledger, finalizes, leases, graph)
+    return Dropping(client, leases, graph)
 
 
-def submit(ledger, graph="kb"):
-    run = ledger.open_run(graph, "/files", finalize="never", options={})
+def submit(ledger, graph="kb", finalize="never"):
+    run = ledger.open_run(graph, "/files", finalize=finalize, options={})
     ledger.append(run, 0, [NewFile("a.txt", 1)])
     ledger.seal(run)
     return run
@@ -129,3 +136,70 @@ def test_a_new_run_of_the_same_graph_is_not_of_the_past(ledger, dropping):
     new = submit(ledger)
     write(ledger, new)
     assert (ledger.status(old).dropped, ledger.status(new).dropped) == (True, False)
+
+
+def test_a_run_that_comes_and_ends_while_the_graph_is_removed_waits_for_the_next_finalize(
+    ledger, finalizes, dropping, graph
+):
+    runs = [submit(ledger)]
+    write(ledger, runs[0])
+
+    def come_and_end():
+        runs.append(submit(ledger, finalize="auto"))
+        write(ledger, runs[1])
+
+    graph.before_dropped = come_and_end
+    assert dropping.drop("kb") == 1
+    assert not graph.exists
+    assert [ledger.status(run).dropped for run in runs] == [True, False]
+    assert ledger.status(runs[1]).state is RunState.FINALIZING
+    assert finalizes.begin("kb") > 0
+    assert finalizes.serving("kb") == [runs[1]]
+
+
+@pytest.mark.parametrize("comes", ["run", "finalize"])
+def test_what_comes_at_the_last_moment_keeps_the_graph_and_all_that_is_known_of_it(
+    comes, client, ledger, finalizes, dropping, graph
+):
+    old = submit(ledger)
+    write(ledger, old)
+    graph.before_asked = lambda: (
+        submit(ledger, finalize="auto") if comes == "run" else finalizes.begin("kb", forced=True)
+    )
+    with pytest.raises(GraphInUse, match={"run": "Run .* is running", "finalize": "A finalize"}[comes]):
+        dropping.drop("kb")
+    assert graph.exists
+    assert not ledger.status(old).dropped
+    assert client.hget("gm:graph:kb", "writes") == "1"
+
+
+def test_the_graph_is_nobody_elses_until_it_is_gone_and_anybodys_at_once_afterwards(leases, dropping, graph):
+    seen = []
+    graph.before_dropped = lambda: seen.append(leases.try_graph("kb", Access.SHARED, "writer"))
+    dropping.drop("kb")
+    assert seen == [0]
+    assert leases.try_graph("kb", Access.EXCLUSIVE, "another") > 0
+
+
+def test_a_lease_that_another_took_meanwhile_is_left_to_it(client, leases, dropping, graph):
+    def outlast():
+        client.hset("gm:lease:kb", "until", 0)
+        assert leases.try_graph("kb", Access.SHARED, "writer") > 0
+
+    graph.before_dropped = outlast
+    dropping.drop("kb")
+    assert leases.renew_graph("kb", Access.SHARED, "writer")
+
+
+def test_a_server_that_does_not_answer_has_nothing_forgotten(client, ledger, dropping, graph):
+    run = submit(ledger)
+    write(ledger, run)
+
+    def refuse():
+        raise GraphUnavailable("the server is away")
+
+    graph.before_asked = refuse
+    with pytest.raises(GraphUnavailable):
+        dropping.drop("kb")
+    assert not ledger.status(run).dropped
+    assert client.hget("gm:graph:kb", "writes") == "1"

@@ -6,7 +6,7 @@ import fakeredis
 import pytest
 
 from scheduler.errors import LedgerUnavailable, RunOver
-from scheduler.finalize import FinalizeLedger
+from scheduler.finalize import FinalizeLedger, Phase, Shard
 from scheduler.ledger import Ledger
 from scheduler.records import NewFile, Outcome
 from scheduler.states import FileState, RunState
@@ -116,6 +116,72 @@ def test_what_a_half_written_file_left_is_removed_before_its_outcome(client, ver
     assert removal.discard
     ledger.claim(removal, "discard", "d", "w")
     ledger.settle(run, "d", ended={0: Outcome(FileState.CANCELLED, "cancelled")})
+    assert ledger.status(run).state is RunState.CANCELLED
+
+
+def test_the_removal_of_what_a_cancelled_run_left_keeps_its_claim(client, verbs):
+    ledger = Ledger(client, lease_ms=0, queue_ttl_ms=60_000, max_starts=3)
+    run = submit(ledger, 1)
+    bring_to_write(ledger, take(ledger))
+    verbs.cancel(run)
+    assert ledger.renew(run, "writer", [0]) == [0]
+    ledger.sweep(run)
+    patient = Ledger(client, lease_ms=60_000, queue_ttl_ms=60_000, max_starts=3)
+    assert ledger.claim(take(ledger), "discard", "d", "w"), "its claim is over at once, unless it is renewed"
+    assert patient.renew(run, "d", [0]) == []
+    assert patient.sweep(run) == (0, 0, 0)
+    assert patient.settle(run, "d", ended={0: Outcome(FileState.CANCELLED, "cancelled")}) == []
+
+
+WRITE_BEGAN = [
+    (Outcome(FileState.WRITTEN), "done"),
+    (Outcome(FileState.FAILED, "internal_error", stage="write"), "done"),
+    (Outcome(FileState.SKIPPED, "empty_document", stage="write"), "done"),
+    (None, "done"),
+    (Outcome(FileState.CANCELLED, "cancelled", stage="discard"), "cancelled"),
+    (Outcome(FileState.FAILED, "graph_rejected", stage="discard"), "cancelled"),
+]
+
+
+@pytest.mark.parametrize(("outcome", "last"), WRITE_BEGAN)
+@pytest.mark.parametrize("finalize", ["auto", "never"])
+def test_a_graph_is_finalized_after_each_write_that_began_whatever_came_of_it(client, verbs, finalize, outcome, last):
+    """Half a document, and what its removal leaves, are pending as a whole one is; None: its worker died."""
+    ledger = Ledger(client, lease_ms=0, queue_ttl_ms=60_000, max_starts=1)
+    run = ledger.open_run("kb", "/files", finalize=finalize, options={})
+    ledger.append(run, 0, [NewFile("a.txt", 1)])
+    ledger.seal(run)
+    bring_to_write(ledger, take(ledger))
+    holder = "writer"
+    if last == "cancelled":
+        verbs.cancel(run)
+        ledger.sweep(run)
+        ledger.claim(take(ledger), "discard", holder := "remover", "w")
+    if outcome is None:
+        assert ledger.sweep(run) == (0, 0, 1)
+    else:
+        ledger.settle(run, holder, ended={0: outcome})
+    finalizes = FinalizeLedger(client, ttl_ms=60_000)
+    if finalize == "never":
+        assert ledger.status(run).state == last
+        assert finalizes.begin("kb") == 0
+        assert client.hget("gm:graph:kb", "writes") == "1", "the next run has it finalized"
+        return
+    assert ledger.status(run).state is RunState.FINALIZING
+    number = finalizes.begin("kb")
+    assert finalizes.serving("kb") == [run]
+    finalizes.end(Shard("kb", number, Phase.PLAN, 0), "stopped")
+    assert ledger.status(run).state == last
+
+
+def test_a_file_that_was_cancelled_or_failed_before_its_write_needs_no_finalize(client, ledger, verbs):
+    run = ledger.open_run("kb", "/files", finalize="auto", options={})
+    ledger.append(run, 0, [NewFile(f"{i}.txt", 1) for i in range(3)])
+    ledger.seal(run)
+    end(ledger, take(ledger, 1), Outcome(FileState.FAILED, "corrupt", stage="load"), "first")
+    ledger.claim(take(ledger, 1), "load", "h", "w")
+    verbs.cancel(run)
+    ledger.settle(run, "h", passed={1: {}})
     assert ledger.status(run).state is RunState.CANCELLED
 
 

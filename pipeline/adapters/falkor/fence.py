@@ -1,5 +1,6 @@
 """The fence: one node whose epoch every change must reach, so that a writer of the past writes nothing."""
 
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from pipeline.adapters.falkor.client import FalkorGraph, Rows
@@ -36,9 +37,22 @@ def run_fenced(graph: FalkorGraph, cypher: str, epoch: int, rows: Rows | None = 
     A count of zero is looked into: raises `LeaseLost` or `GraphMissing` where the fence explains it.
     """
     count = int(graph.query(FENCE + cypher, rows, epoch=epoch, **parameters)[0][0])
-    if count == 0 and read_fence(graph) > epoch:
-        explain_refusal(graph, epoch)
+    if count:
+        return count
+    try:
+        if read_fence(graph) > epoch:
+            explain_refusal(graph, epoch)
+    except GraphMissing:
+        _remove_ghost(graph)
+        raise
     return count
+
+
+def _remove_ghost(graph: FalkorGraph) -> None:
+    """Remove the empty graph that a change makes of one that was dropped under it; one being prepared has labels."""
+    with suppress(GraphMissing):
+        if not graph.ro_query("CALL db.labels()"):
+            graph.delete()
 
 
 def explain_refusal(graph: FalkorGraph, epoch: int) -> NoReturn:

@@ -16,6 +16,8 @@ from pipeline.adapters.falkor.schema import quote_label
 from pipeline.ids import key_of
 from pipeline.tables import OWN_PROPERTIES
 
+_DIGITS = 15
+"""Digits of a float that the engine's answers have; it stores them all."""
 _TOLD = """
 UNWIND $rows AS id MATCH (e:__Entity__ {id: id})
 OPTIONAL MATCH (e)-[m:MENTIONED_IN]->() WHERE m.properties <> ''
@@ -48,5 +50,5 @@ def _set(graph: FalkorGraph, names: Iterable[str], rows: list[list[Any]], epoch:
 
 
 def _spell(value: Any) -> str:
-    """Spell a value with its type: 1 is neither 1.0 nor true."""
-    return repr(value)
+    """Spell a value with its type, 1 is neither 1.0 nor true, and as exactly as the engine gives it back."""
+    return f"float {value:.{_DIGITS}g}" if isinstance(value, float) else repr(value)
