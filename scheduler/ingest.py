@@ -71,7 +71,7 @@ class IngestStages:
         # What was a table stays one, whoever asks.
         table = f.order.get("table") or next((one.table for one in (stored, before) if one), "")
         wanted = recipe.fingerprint_of(table)
-        root = self.root_of(run.batch.run)
+        root = "" if f.is_given else self.root_of(run.batch.run)
         data = b"" if f.is_given else read_patiently(self.files_root or Path(root), f, recipe.config.load)
         source = ids.bytes_hash(data)
         if f.is_given:

@@ -125,7 +125,7 @@ class WriteStages:
             source_hash=f.ref["source"],
             fingerprint=self.recipe_of(run.batch.run).fingerprint_of(f.ref.get("order", "")),
             run_id=run.batch.run,
-            root=self.root_of(run.batch.run),
+            root="" if f.is_given else self.root_of(run.batch.run),
             table=f.ref.get("order", ""),
             **content,
         )

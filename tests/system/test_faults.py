@@ -7,10 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from faults import FAULTS, Fault
-from plant import Plant, change_corpus, make_corpus
+from plant import Plant, change_corpus, make_corpus, make_rows
 
+from pipeline.tables import TableOrder
 from scheduler.finalize import PHASES
 from scheduler.states import RunState
+from workers.giving import prepare_table, prepare_text
 
 GRAPH = "kb"
 SECONDS = 150
@@ -19,6 +21,7 @@ IN_CHECK = ("all at once", "deleted messages")
 IN_MIXTURE = ("all at once", "kills of workers", "kills of the graph's server", "every message twice")
 """What strikes while a changed folder is synced."""
 SEEDS = range(1, 11)
+TABLE = TableOrder("Person", "id", "name", {"firm": "Firm"})
 
 
 @pytest.fixture(scope="module")
@@ -87,15 +90,29 @@ def changed(corpus, tmp_path_factory, engine):
 
 
 def sync_under(fault, chance, corpus, place, engine):
-    """Ingest a folder in peace, change it, and sync it under a fault; gives what `ingest` does."""
+    """Ingest a folder, a table and a text in peace, change them, and sync under a fault; gives what `ingest` does."""
     folder = place / "files"
     shutil.copytree(corpus, folder)
+    make_rows(folder, "spring")
     (place / "plant").mkdir()
     with Plant(place / "plant", engine, **fault.plant) as plant:
         ingest(plant, folder, Fault("none"), chance)
+        others = [
+            prepare_table(folder / "staff.csv", folder, TABLE),
+            give(plant, "In spring Ada Quill met Bram Oster."),
+        ]
+        drive(plant, plant.client.submit_files(others, folder, graph=GRAPH), Fault("none"), chance)
         change_corpus(folder)
-        plan = plant.client.plan_sync(folder, folder, GRAPH)
-        return drive(plant, plant.client.sync(plan), fault, chance)
+        make_rows(folder, "autumn")
+        files = [
+            *plant.client.plan_sync(folder, folder, GRAPH).files,
+            give(plant, "In autumn Ada Quill met Kora Bell."),
+        ]
+        return drive(plant, plant.client.submit_files(files, folder, graph=GRAPH), fault, chance)
+
+
+def give(plant, text):
+    return prepare_text(text, "minutes", GRAPH, plant.settings, plant.client.workers())
 
 
 def ingest(plant, corpus, fault, chance):

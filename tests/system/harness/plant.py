@@ -255,6 +255,16 @@ def make_corpus(folder, files=110):
     (folder / "picture.png").write_bytes(b"\x89PNG\r\n")
 
 
+def make_rows(folder, season):
+    """Write a table whose rows and their references differ by season; always alike."""
+    rows = []
+    for i in range(30 if season == "spring" else 26):
+        name = "Ada Quill" if i % 5 else "Kora Bell"
+        firm = 7 if season == "autumn" and i % 4 == 0 else i % 3
+        rows.append(f"{i},{name},{firm},{season if i % 6 == 0 else ''}")
+    (folder / "staff.csv").write_text("\n".join(["id,name,firm,joined", *rows]) + "\n", "utf-8")
+
+
 def change_corpus(folder):
     """Change a third of the files in one passage, remove some, rename some, add some, empty one; always alike."""
     notes = sorted(folder.glob("note*.md"))
