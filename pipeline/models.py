@@ -153,15 +153,6 @@ class PlacedDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class Removed:
-    """What went with a document or with an old version of one, and what that touched."""
-
-    chunks: int = 0
-    entities_touched: int = 0
-    relations_touched: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class Pending:
     """Something that finalize has to look at; `mark` changes with every write to it.
 

@@ -19,7 +19,6 @@ from pipeline.models import (
     LoadedText,
     Pending,
     PlacedDocument,
-    Removed,
     StoredDocument,
     WordMatches,
 )
@@ -148,10 +147,10 @@ class GraphReviser(Protocol):
     def restamp(self, document: Document, epoch: int) -> None:
         """Note from which folder and bytes a stored document is now that has the same content; else nothing."""
 
-    def clear(self, document_ids: Sequence[str], epoch: int, progress: Progress) -> dict[str, Removed]:
+    def clear(self, document_ids: Sequence[str], epoch: int, progress: Progress) -> dict[str, int]:
         """Remove what replaced or retired versions alone held, and versions that were never finished or swapped in.
 
-        Where there is nothing of the kind, nothing is done.
+        Gives how many passages of each document went. Where there is nothing of the kind, nothing is done.
         """
 
 

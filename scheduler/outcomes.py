@@ -3,7 +3,7 @@
 from collections import Counter
 from typing import Any
 
-from pipeline.models import Document, Removed, StoredDocument
+from pipeline.models import Document, StoredDocument
 from scheduler.records import Op, Outcome
 from scheduler.states import FileState
 
@@ -29,8 +29,11 @@ def outcome_of_overtaken(stored: StoredDocument, stage: str) -> Outcome:
     return Outcome(FileState.UNCHANGED, "overtaken", message, stage)
 
 
-def outcome_of_written(document: Document, warnings: tuple[str, ...], removed: Removed | None, stage: str) -> Outcome:
-    """Tell what a document brought, what was dropped on the way, what could not be read, what it replaced."""
+def outcome_of_written(document: Document, warnings: tuple[str, ...], removed: int | None, stage: str) -> Outcome:
+    """Tell what a document brought, what was dropped on the way, what could not be read.
+
+    `removed` counts the passages of the version that it replaced; None where there was none.
+    """
     dropped: Counter[str] = Counter()
     for extraction in document.extractions:
         dropped.update(extraction.dropped)
@@ -39,8 +42,8 @@ def outcome_of_written(document: Document, warnings: tuple[str, ...], removed: R
         "mentions": sum(len(e.mentions) for e in document.extractions),
         "relations": sum(len(e.relations) for e in document.extractions),
     }
-    if removed and removed.chunks:
-        details["chunks_removed"] = removed.chunks
+    if removed:
+        details["chunks_removed"] = removed
     if dropped:
         details["dropped"] = dict(dropped)
     state = FileState.WRITTEN if removed is None else FileState.UPDATED
@@ -50,12 +53,12 @@ def outcome_of_written(document: Document, warnings: tuple[str, ...], removed: R
     return Outcome(state, stage=stage, details=details)
 
 
-def outcome_of_step(op: Op, removed: Removed, stage: str, *, renamed_from: str = "", why: str = "") -> Outcome:
+def outcome_of_step(op: Op, removed: int, stage: str, *, renamed_from: str = "", why: str = "") -> Outcome:
     """Tell what became of a document that was removed (`why`: of a file that holds nothing now), renamed, cleared."""
     if op is Op.DELETE and why:
-        gone = f"{why} Its document has left the graph." if removed.chunks else why
-        return Outcome(FileState.SKIPPED, "empty_document", gone, stage, {"chunks_removed": removed.chunks})
+        gone = f"{why} Its document has left the graph." if removed else why
+        return Outcome(FileState.SKIPPED, "empty_document", gone, stage, {"chunks_removed": removed})
     if op is Op.DELETE:
-        return Outcome(FileState.REMOVED, stage=stage, details={"chunks_removed": removed.chunks})
+        return Outcome(FileState.REMOVED, stage=stage, details={"chunks_removed": removed})
     details = {"renamed_from": renamed_from} if op is Op.RENAME else {}
     return Outcome(FileState.UPDATED, stage=stage, details=details)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pipeline.errors import ArtifactMissing, GraphRejected, LeaseLost, PermanentError, TransientError, WriteIncomplete
-from pipeline.models import Document, Removed, StoredDocument
+from pipeline.models import Document, StoredDocument
 from pipeline.ports import ArtifactStore, GraphReviser
 from scheduler.codec import decode_chunks, decode_extraction, decode_table, decode_text
 from scheduler.errors import LeaseUnavailable
@@ -50,7 +50,7 @@ class _Ready:
             raise TypeError(f"There is no document to {self.op}.")
         return self.document
 
-    def outcome(self, removed: Removed, stage: str) -> Outcome:
+    def outcome(self, removed: int, stage: str) -> Outcome:
         """Tell what became of a document that was there before."""
         if self.op is Op.INGEST:
             return outcome_of_written(self.versioned, self.warnings, removed, stage)
@@ -157,7 +157,7 @@ class WriteStages:
                 removed = reviser.clear(list(changes), lease.epoch, self._watch(run, lease, names))
             for name, one in changes.items():
                 # What an earlier attempt retired has gone in the first pass.
-                gone = removed[name] if removed[name].chunks else before.get(name, removed[name])
+                gone = removed[name] or before.get(name, 0)
                 run.ended[one.file.index] = one.outcome(gone, run.stage)
 
     def _stage(self, run: StageRun, one: _Ready, epoch: int, progress: Callable[[], None]) -> bool:

@@ -24,7 +24,7 @@ from pipeline.adapters.falkor.pending import mark_pending
 from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.adapters.falkor.write import check_counts, send_rows
 from pipeline.errors import WriteIncomplete
-from pipeline.models import Document, Extraction, Removed
+from pipeline.models import Document, Extraction
 from pipeline.ports import Progress
 from pipeline.write import GraphRows, StoredCounts, extracted_ids, make_rows
 
@@ -105,7 +105,7 @@ class FalkorReviser:
             raise WriteIncomplete(f"document {document_id!r} cannot be named {to.id!r}: there is one, or it changes")
         return renamed
 
-    def clear(self, document_ids: Sequence[str], epoch: int, progress: Progress) -> dict[str, Removed]:
+    def clear(self, document_ids: Sequence[str], epoch: int, progress: Progress) -> dict[str, int]:
         """See `GraphReviser.clear`."""
         found = self._versions(document_ids)
         half = {one for one in document_ids if one in found and not found[one].content_hash}
@@ -121,7 +121,7 @@ class FalkorReviser:
             for node in (ids.next_version(one), *([one] if one in half else [])):
                 if node in found:
                     discard_document(self._graph, node, epoch)
-        return {one: cleared.get(one, Removed()) for one in document_ids}
+        return {one: cleared.get(one, 0) for one in document_ids}
 
     def restamp(self, document: Document, epoch: int) -> None:
         """See `GraphReviser.restamp`."""
@@ -134,16 +134,16 @@ class FalkorReviser:
         rows = [make(one) for one in document_ids for make in makers]
         return {node: cypher.Version(*told) for node, *told in self._graph.ro_query(cypher.VERSIONS, rows)}
 
-    def _end_past(self, document_id: str, epoch: int, progress: Progress) -> Removed:
+    def _end_past(self, document_id: str, epoch: int, progress: Progress) -> int:
         touched = discard_document(self._graph, ids.past_version(document_id), epoch)
         progress()
         named = self._name_chunks(document_id, epoch)
         everything = Touched(touched.chunks, touched.entities, touched.relations | named.relations)
-        removed = self._derive(everything, epoch, progress)
+        self._derive(everything, epoch, progress)
         self._place_chunks(document_id, epoch)
         self._unlink(document_id, epoch)
         run_fenced(self._graph, cypher.DONE, epoch, id=document_id, clearing=statements.CLEARING)
-        return removed
+        return touched.chunks
 
     def _name_chunks(self, document_id: str, epoch: int) -> Touched:
         """Give passages the names of the document's own: after a renaming, and where one replaced another."""
@@ -165,7 +165,7 @@ class FalkorReviser:
             touched = Touched(0, touched.entities | said.entities, touched.relations | said.relations)
         return touched
 
-    def _derive(self, touched: Touched, epoch: int, progress: Progress) -> Removed:
+    def _derive(self, touched: Touched, epoch: int, progress: Progress) -> None:
         for page in batched(sorted(touched.relations), _PAGE):
             derive_relations(self._graph, page, epoch)
             # Once more, after: another one's clearing may have taken the last support since it was read.
@@ -174,7 +174,6 @@ class FalkorReviser:
         for page in batched(sorted(touched.entities), _PAGE):
             derive_entities(self._graph, page, epoch, settled=True)
             progress()
-        return Removed(touched.chunks, len(touched.entities), len(touched.relations))
 
     def _place_chunks(self, document_id: str, epoch: int) -> None:
         """Let passages that were kept tell their new place themselves."""
