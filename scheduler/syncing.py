@@ -1,19 +1,24 @@
-"""What must be done for a graph to follow a folder: a plan, made of what is listed and what is stored."""
+"""A graph follows a folder: which of its documents the folder answers for, and the plan for them.
+
+The id of a document is its path below the root, whatever the root. So a document of another root that is named like a
+file here can only be that file, whose folder was moved or is seen under another path, or get into its way.
+"""
 
 import os
-from collections import defaultdict, deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Sequence
+from itertools import chain
 from pathlib import Path
 
 from pipeline.config import LoadConfig
-from pipeline.errors import SKIP_CODES, FileNotReady, LoadCode, LoadError, PermanentError
-from pipeline.ids import bytes_hash, unescape_path
-from pipeline.load import read_file, walk_files
+from pipeline.errors import LoadCode, LoadError, PermanentError
 from pipeline.models import PlacedDocument
-from scheduler.documents import order_deletions, select_files
-from scheduler.records import NewFile, Op
+from scheduler.documents import select_files
+from scheduler.folders import ListedFile, Tree, list_files
+from scheduler.sync_plan import SyncPlan, plan_sync
+
+_NAMED = 3
+"""Files in the way of others that a message names."""
 
 
 class FolderEmpty(PermanentError):
@@ -21,55 +26,7 @@ class FolderEmpty(PermanentError):
 
 
 class RootUnclear(PermanentError):
-    """The graph names the files of a folder relative to another root than the one that was given."""
-
-
-@dataclass(frozen=True, slots=True)
-class ListedFile:
-    """A file that is there: its escaped path below the root, and the hash of its bytes or why it cannot be read.
-
-    One with both is no table that the graph knows, but may be one under another name.
-    """
-
-    path: str
-    size: int
-    source_hash: str = ""
-    code: LoadCode | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Rename:
-    """A document whose file has another name now."""
-
-    document: PlacedDocument
-    file: ListedFile
-
-
-@dataclass(frozen=True, slots=True)
-class SyncPlan:
-    """What a graph lacks to be as the folder; documents of other roots and folders are not looked at.
-
-    `unread` are files that cannot be read now: their documents stay as they are.
-    """
-
-    graph: str
-    root: str
-    added: tuple[ListedFile, ...]
-    updated: tuple[ListedFile, ...]
-    renamed: tuple[Rename, ...]
-    removed: tuple[PlacedDocument, ...]
-    kept: int
-    unread: tuple[ListedFile, ...]
-
-    @property
-    def files(self) -> list[NewFile]:
-        """The lines of the run that does it; empty where nothing is to be done."""
-        renames = (
-            NewFile(one.file.path, one.file.size, order={"op": Op.RENAME.value, "from": one.document.id})
-            for one in self.renamed
-        )
-        reads = (NewFile(one.path, one.size) for one in (*self.added, *self.updated))
-        return sorted([*reads, *renames, *order_deletions(self.removed)], key=lambda one: one.relative)
+    """The graph names the files of a folder from another root, or holds other files of the same names."""
 
 
 def plan_folder(
@@ -77,69 +34,40 @@ def plan_folder(
 ) -> SyncPlan:
     """Compare the files at and beneath a path with the documents of a graph.
 
-    Raises `RootUnclear`, `FolderEmpty`, `LoadError` as `select_known` and `list_or_refuse` do.
+    Raises `RootUnclear` where the graph knows those files from another root alone, or knows other files by their
+    names; `FolderEmpty` and `LoadError` as `list_or_refuse` does.
     """
-    known = select_known(documents, root, path)
-    listed = list_or_refuse(root, path, config, known, allow_empty=allow_empty)
-    return plan_sync(graph, root, listed, known, partial(is_gone, root))
-
-
-def list_files(root: Path, path: Path, config: LoadConfig, tables: Collection[str] = ()) -> Iterator[ListedFile]:
-    """List the files at and beneath a path with their hashes; raises `LoadError` where it is not in the root.
-
-    `tables` are paths of known tables: those files are read whatever they are called, as are others of their endings.
-    """
-    endings = {_ending(table) for table in tables}
-    for found in walk_files(root, [path]):
-        is_table = found.code is LoadCode.UNSUPPORTED_FORMAT and found.relative in tables
-        may_be = found.code is LoadCode.UNSUPPORTED_FORMAT and _ending(found.relative) in endings
-        if found.code is not None and not may_be:
-            yield ListedFile(found.relative, found.size, code=found.code)
-            continue
-        try:
-            data = read_file(root, found.relative, config)
-        except (LoadError, FileNotReady) as error:
-            # One that went meanwhile is as if it had not been listed.
-            if error.load_code is not LoadCode.MISSING:
-                yield ListedFile(found.relative, found.size, code=error.load_code)
-        else:
-            yield ListedFile(found.relative, found.size, bytes_hash(data), None if is_table else found.code)
-
-
-def select_known(documents: Iterable[PlacedDocument], root: Path, path: Path) -> list[PlacedDocument]:
-    """Choose the documents of files at and beneath a path, as named from its root.
-
-    Raises `RootUnclear` where there is none, but the graph names files of that path from another root.
-    """
-    folder = _real(path)
-    tops: dict[str, bytes] = {}
-    known, others = [], set()
-    # Text follows no folder.
-    for document in select_files(documents):
-        top = tops.get(document.root)
-        if top is None:
-            top = tops[document.root] = _real(Path(document.root))
-        if _is_at(os.path.join(top, unescape_path(document.path)), folder):  # noqa: PTH118 - bytes, not Path
-            if document.root == str(root):
-                known.append(document)
-            else:
-                others.add(document.root)
-    if not known and others:
-        names = ", ".join(sorted(others))
-        raise RootUnclear(f"The graph names the files of {path} from another folder. Give that with --root: {names}.")
-    return known
+    tree = Tree(root)
+    own, foreign = _tell_apart(documents, str(root), tree)
+    is_below = tree.below(path)
+    below = [document for document in own if is_below(document.path)]
+    if not below:
+        _refuse_other_root(path, foreign)
+    tables = {document.path for document in chain(own, *foreign.values()) if document.table}
+    listed = list_or_refuse(root, path, config, below, tables, allow_empty=allow_empty)
+    names = {file.path for file in listed}
+    # A link may lead to a file beside the path.
+    beside = [document for document in own if document.path in names and not is_below(document.path)]
+    moved = _choose_moved(tree, path, {file.path for file in listed if file.code is None}, foreign)
+    return plan_sync(graph, str(root), listed, [*below, *beside, *moved], tree.is_gone)
 
 
 def list_or_refuse(
-    root: Path, path: Path, config: LoadConfig, known: Sequence[PlacedDocument], *, allow_empty: bool
+    root: Path,
+    path: Path,
+    config: LoadConfig,
+    known: Sequence[PlacedDocument],
+    tables: Collection[str],
+    *,
+    allow_empty: bool,
 ) -> list[ListedFile]:
-    """List the files at and beneath a path.
+    """List the files at and beneath a path, of which `known` are documents.
 
     Raises `FolderEmpty` where nothing can be read there, but the graph holds documents of it, unless that is
     allowed; `LoadError` for a path that is unknown to the graph and not there, or lies outside the root.
     """
     try:
-        listed = list(list_files(root, path, config, {document.path for document in known if document.table}))
+        listed = list(list_files(root, path, config, tables))
     except LoadError as error:
         if error.load_code is not LoadCode.MISSING or not known:
             raise
@@ -147,86 +75,73 @@ def list_or_refuse(
     if known and not allow_empty and all(file.code is not None for file in listed):
         raise FolderEmpty(
             f"{path} holds no file that can be read, but the graph has {len(known):,} documents of it. Is a share not "
-            "mounted? Where they are all to leave the graph, give --allow-empty."
+            "mounted? Where they are all to leave the graph, `graphmill sync --allow-empty` lets them go."
         )
     return listed
 
 
-def plan_sync(
-    graph: str,
-    root: Path,
-    listed: Iterable[ListedFile],
-    known: Iterable[PlacedDocument],
-    is_gone: Callable[[str], bool],
-) -> SyncPlan:
-    """Compare files with documents.
+def _tell_apart(
+    documents: Iterable[PlacedDocument], root: str, tree: Tree
+) -> tuple[list[PlacedDocument], dict[Tree, list[PlacedDocument]]]:
+    """Tell the documents of a root, under whichever name, from those of others."""
+    by_root: defaultdict[str, list[PlacedDocument]] = defaultdict(list)
+    # Text follows no folder.
+    for document in select_files(documents):
+        by_root[document.root].append(document)
+    own = by_root.pop(root, [])
+    foreign = {}
+    for name, some in by_root.items():
+        other = Tree(Path(name))
+        if other.is_same(tree):
+            own += some
+        else:
+            foreign[other] = some
+    return own, foreign
 
-    A document goes only where `is_gone` says so of its path: what is hidden, unreadable or behind an unreadable
-    folder is not listed, but there. A new file with the bytes of a document whose file is gone, and with the same
-    ending (which chooses the reader), is a rename; of several the first by path go together.
+
+def _refuse_other_root(path: Path, foreign: dict[Tree, list[PlacedDocument]]) -> None:
+    others: set[str] = set()
+    for other, some in foreign.items():
+        is_below = other.below(path)
+        others |= {document.root for document in some if is_below(document.path)}
+    if others:
+        names = ", ".join(sorted(others))
+        raise RootUnclear(f"The graph names the files of {path} from another folder. Give that with --root: {names}.")
+
+
+def _choose_moved(
+    tree: Tree, path: Path, readable: Collection[str], foreign: dict[Tree, list[PlacedDocument]]
+) -> list[PlacedDocument]:
+    """Choose the documents of other roots whose files are here now, and no more there.
+
+    Where a folder is not there because its share is not mounted, its documents must not go with the sync of another
+    one. So documents that have no file here either belong to this folder only where all files of their root are gone
+    there, and at least half of them are here. Raises `RootUnclear` for files that get into each other's way.
     """
-    stored = {document.path: document for document in known}
-    files = {file.path: file for file in listed}
-    readable = [files[path] for path in sorted(files) if files[path].code is None]
-    new = [file for file in readable if file.path not in stored]
-    tables = [file for file in files.values() if file.code is not None and file.source_hash]
-    updated = [f for f in readable if f.path in stored and stored[f.path].source_hash != f.source_hash]
-    closed = {file.path for file in files.values() if file.code is LoadCode.UNREADABLE}
-    unlisted = (path for path in sorted(stored.keys() - files.keys()) if closed.isdisjoint(_folders_of(path)))
-    gone = [stored[path] for path in unlisted if is_gone(path)]
-    waiting: defaultdict[tuple[str, str], deque[PlacedDocument]] = defaultdict(deque)
-    for document in gone:
-        waiting[document.source_hash, _ending(document.path)].append(document)
-    added, renamed = [], []
-    for file in sorted([*new, *tables], key=lambda one: one.path):
-        same = waiting[file.source_hash, _ending(file.path)]
-        if same:
-            renamed.append(Rename(same.popleft(), file))
-        elif file.code is None:
-            added.append(file)
-    moved = {one.document.id for one in renamed}
-    unread = (files[path] for path in sorted(files) if files[path].code is not None)
-    return SyncPlan(
-        graph,
-        str(root),
-        added=tuple(added),
-        updated=tuple(updated),
-        renamed=tuple(renamed),
-        removed=tuple(document for document in gone if document.id not in moved),
-        kept=len(stored) - len(updated) - len(gone),
-        unread=tuple(file for file in unread if file.code not in SKIP_CODES),
+    is_below = tree.below(path)
+    moved: list[PlacedDocument] = []
+    in_the_way: list[PlacedDocument] = []
+    for other, some in foreign.items():
+        for document in some:
+            if document.path in readable:
+                here = other.is_gone(document.path) or other.shares(document.path, tree)
+                (moved if here else in_the_way).append(document)
+        below = [document for document in some if is_below(document.path)]
+        rest = [document for document in below if document.path not in readable]
+        if rest and 2 * len(rest) <= len(below) and all(other.is_gone(document.path) for document in below):
+            moved += rest
+    if in_the_way:
+        raise RootUnclear(_explain_in_the_way(tree, path, in_the_way))
+    return moved
+
+
+def _explain_in_the_way(tree: Tree, path: Path, documents: Sequence[PlacedDocument]) -> str:
+    shown = ", ".join(f"{document.path} (of {document.root})" for document in documents[:_NAMED])
+    more = f" and {len(documents) - _NAMED:,} more" if len(documents) > _NAMED else ""
+    roots = {os.path.realpath(document.root) for document in documents}
+    common = os.path.commonpath([tree.root, *roots])
+    return (
+        f"The graph holds documents that are named like files of {path}, but made from other files, which are still "
+        f"there: {shown}{more}. One name is one document, so they would replace each other. Keep this folder in "
+        f"another graph (--graph), or both in a new one under a root that holds both (--root {common})."
     )
-
-
-def is_gone(root: Path, relative: str) -> bool:
-    """Tell whether no file has that path any more: what cannot be looked at is not gone.
-
-    A path that now leads through a link to another place within the root is gone: that place counts.
-    """
-    top = _real(root)
-    path = os.path.join(top, unescape_path(relative))  # noqa: PTH118 - bytes, not Path
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    real = os.path.realpath(path)
-    return real != path and _is_at(real, top)
-
-
-def _folders_of(path: str) -> list[str]:
-    return [path[:end] for end, char in enumerate(path) if char == "/"]
-
-
-def _ending(path: str) -> str:
-    return Path(path).suffix.lower()
-
-
-def _real(path: Path) -> bytes:
-    return os.path.realpath(os.fsencode(path))
-
-
-def _is_at(path: bytes, folder: bytes) -> bool:
-    """Tell whether a path is a folder or lies in it."""
-    return path == folder or path.startswith(folder.rstrip(b"/") + b"/")

@@ -1,6 +1,7 @@
 """The lines of a manifest that no listing of a folder makes: a text that is no file, and a table."""
 
 from collections.abc import Iterable
+from itertools import islice
 from pathlib import Path
 
 from pipeline.errors import SKIP_CODES, LoadCode, LoadError, PermanentError
@@ -43,10 +44,14 @@ def _shared_store(settings: Settings, workers: Iterable[Worker]) -> ArtifactStor
 
 
 def prepare_table(path: Path, root: Path, order: TableOrder) -> NewFile:
-    """Name a table's file below the root; raises `LoadError` for what is no file, or lies outside the root."""
+    """Name a table's file below the root; raises `LoadError` for what is no file, is gone, or lies outside the root."""
     if path.is_dir():
         raise LoadError(LoadCode.NOT_A_FILE, f"{path} is a folder. Tables are ingested one by one: name the file.")
-    (found,) = walk_files(root, [path])
+    listed = list(islice(walk_files(root, [path]), 2))
+    if len(listed) != 1:
+        # Between two looks it went, or became a folder.
+        raise LoadError(LoadCode.MISSING, f"{path} is gone; it was there a moment ago.")
+    found = listed[0]
     if found.code is not None and found.code not in SKIP_CODES:
         raise LoadError(found.code, f"{path} cannot be read as a table: it is no regular file that can be opened.")
     return NewFile(found.relative, found.size, order={"table": order.spell()})

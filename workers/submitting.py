@@ -1,5 +1,6 @@
 """The part of a client that makes runs: a list of files with their orders, and what they are made with."""
 
+import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from itertools import batched
@@ -60,6 +61,7 @@ class Submitter(Questioner):
     ) -> str:
         """Make a run of a list of files with their orders, and seal it; gives its id.
 
+        `root` is '' for what is no file; a relative one, as any of `paths`, begins in this process's folder.
         `paths` are those from which the list can be made again, should it be interrupted; `recipe` is what the files
         are made with, whatever the settings of the workers: None stands for the present settings.
         Raises `WorkersDiffer` where a worker could not do that.
@@ -68,9 +70,9 @@ class Submitter(Questioner):
         self._check_workers(recipe)
         run = self.ledger.open_run(
             graph,
-            str(root),
+            absolute(root),
             finalize=finalize,
-            options={"paths": paths},
+            options={"paths": [absolute(path) for path in paths]},
             priority=priority,
             most_failed=self.settings.max_failed_share,
             recipe=(recipe.fingerprint, recipe.model_dump_json()),
@@ -111,3 +113,14 @@ class Submitter(Questioner):
     def memory(self) -> MemoryUse:
         """Tell what the Redis of ledger and queues holds; above its mark nothing new is taken in or dispatched."""
         return self.verbs.memory(self.settings.memory_mark)
+
+
+def absolute(place: Path | str) -> str:
+    """Spell a path so that it means the same to every process; '' stays as it is.
+
+    Links stay links. Where it goes up by `..`, that is up from where a link leads, as for the system.
+    """
+    if place == "":
+        return ""
+    path = Path(place)
+    return str(Path(os.path.realpath(path)) if ".." in path.parts else path.absolute())

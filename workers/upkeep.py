@@ -21,10 +21,11 @@ from scheduler.documents import (
     order_reextractions,
 )
 from scheduler.states import FileState
-from scheduler.syncing import SyncPlan, plan_folder
+from scheduler.sync_plan import SyncPlan
+from scheduler.syncing import plan_folder
 from workers.bootstrap import build_dropping, inspect_graph, open_graph
 from workers.settings import Settings
-from workers.submitting import Submitter
+from workers.submitting import Submitter, absolute
 
 
 class Upkeep(Submitter):
@@ -60,14 +61,16 @@ class Upkeep(Submitter):
         """Tell what a graph lacks to be as a folder (or file) `path` is, whose files are named from `root`.
 
         Reads every file and changes nothing. A graph that is missing holds nothing. Raises `FolderEmpty` where
-        nothing can be read there although the graph knows files of it, unless `allow_empty`; `RootUnclear`, and
-        `LoadError` for a path that is not there or lies outside the root.
+        nothing can be read there although the graph knows files of it, unless `allow_empty`; `RootUnclear` where it
+        knows those files from another root, or other files by their names; `LoadError` for a path that is not there
+        or lies outside the root.
         """
         try:
             documents = self.documents(graph)
         except GraphMissing:
             documents = []
-        return plan_folder(graph, root, path, self.settings.load, documents, allow_empty=allow_empty)
+        top = Path(absolute(root))
+        return plan_folder(graph, top, path, self.settings.load, documents, allow_empty=allow_empty)
 
     def sync(self, plan: SyncPlan, **how: Any) -> str:
         """Make a run that does what is planned; gives its id, or '' where there is nothing to do.

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 import structlog
 
+from scheduler.errors import RunOver
 from scheduler.states import RunState
 from workers.client import Client
 from workers.connections import connect_redis
@@ -176,6 +177,36 @@ def test_a_command_that_is_interrupted_while_it_waits_leaves_a_run_that_resume_c
     status, _, err = end(start("resume", run))
     assert status == 0, err
     assert system.client.status(run).counts["written"] == 3
+
+
+@pytest.mark.parametrize(
+    ("given", "code"),
+    [
+        (("ingest", "--text", "files/0.txt", "--id", "note"), 130),
+        (("ingest", "rows.csv", "--table", "--label", "Person", "--key", "id"), 130),
+        (("sync", "files"), 130),
+        (("watch", "files"), 0),
+    ],
+    ids=["text", "table", "sync", "watch"],
+)
+def test_a_run_whose_list_only_its_command_can_make_is_not_to_be_resumed(
+    system, limit, start, folder, graph_name, given, code
+):
+    (folder.parent / "rows.csv").write_text("id,name\n1,Ada Quill\n", encoding="utf-8")
+    limit(NARROW)
+    process = start(*given, "--graph", graph_name)
+    read_until(process, "submission_waits" if given[0] == "watch" else "submission waits")
+    process.send_signal(signal.SIGINT)
+    status, _, err = end(process)
+    run = system.client.runs(1)[0]
+    assert (status, run.state, run.graph) == (code, RunState.OPEN, graph_name)
+    hint = f"Nothing is lost: run {run.run} had not begun. Give the command again (graphmill cancel {run.run} puts"
+    assert hint in err
+    assert "graphmill resume" not in err
+    limit(ROOMY)
+    with pytest.raises(RunOver, match="give the command again"):
+        system.client.resume(run.run)
+    system.client.verbs.cancel(run.run)
 
 
 def test_dispatch_is_held_back_and_goes_on_and_the_watching_command_says_both(

@@ -87,7 +87,7 @@ def test_a_dry_run_lists_what_a_sync_then_does(system, graphmill, graph_name, co
     dry = graphmill("sync", "corpus", "--dry-run", "--json")
     assert dry.document == {
         "dry_run": True, "graph": graph_name, "root": str(corpus), "added": [], "updated": ["a.txt"],
-        "renamed": [{"from": "b.txt", "to": "moved.txt"}], "removed": ["c.txt"], "kept": 0, "unread": [],
+        "renamed": [{"from": "b.txt", "to": "moved.txt"}], "adopted": [], "removed": ["c.txt"], "kept": 0, "unread": [],
     }  # fmt: skip
     done = graphmill("sync", "corpus")
     assert done.status == DONE
@@ -116,6 +116,23 @@ def test_a_folder_that_is_gone_or_named_from_elsewhere_is_refused(graphmill, cor
     assert "--allow-empty" in refused.err
     emptied = graphmill("sync", "corpus", "--allow-empty", "--json")
     assert (emptied.status, emptied.document["changes"]["removed"]) == (DONE, 4)
+
+
+def test_a_moved_folder_is_adopted_and_another_of_the_same_names_is_refused(graphmill, corpus):
+    assert graphmill("sync", "corpus").status == DONE
+    moved = corpus.rename(corpus.with_name("moved"))
+    (moved / "c.txt").unlink()
+    dry = graphmill("sync", "moved", "--dry-run")
+    assert dry.out.splitlines()[:3] == ["adopt   a.txt", "adopt   b.txt", "remove  c.txt"]
+    assert "2 adopted, 1 removed, 0 kept" in dry.out
+    done = graphmill("sync", "moved", "--json")
+    assert (done.status, done.document["adopted"], done.document["changes"]["removed"]) == (DONE, 2, 1)
+    assert graphmill("sync", "moved").out.endswith(": 2 kept.\n")
+    corpus.mkdir()
+    write(corpus / "a.txt", "Hugo Lark")
+    refused = graphmill("sync", "corpus", "--json")
+    assert (refused.status, refused.document["error"]) == (USAGE, "root_unclear")
+    assert f"a.txt (of {moved})" in refused.err
 
 
 def test_a_file_that_cannot_be_read_is_told_and_keeps_its_document(system, graphmill, graph_name, corpus, tmp_path):
@@ -209,7 +226,9 @@ def test_a_watched_folder_is_followed_until_ctrl_c(system, graph_name, corpus, t
         assert told()["renamed"] == 1
         corpus.rename(tmp_path / "away")
         corpus.mkdir()
-        assert told()["error"] == "folder_empty"
+        emptied = told()
+        assert emptied["error"] == "folder_empty"
+        assert "`graphmill sync --allow-empty`" in emptied["message"], "watch has no such option"
         corpus.rmdir()
         (tmp_path / "away").rename(corpus)
         assert told() == {"run": None, "kept": 4, "unread": 0}

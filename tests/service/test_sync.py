@@ -1,11 +1,14 @@
 """A graph follows a folder, and loses what it is told to lose, through real workers."""
 
+from pathlib import Path
+
 import pytest
 
 from pipeline.errors import GraphMissing
 from scheduler.documents import Changes, DocumentUnknown
 from scheduler.dropping import GraphInUse
 from scheduler.errors import RunOver
+from scheduler.syncing import RootUnclear
 from workers.bootstrap import open_graph
 
 PEOPLE = ("Esme Venn", "Finn Moss", "Gita Pike", "Hugo Lark", "Iris Wold", "Jon Fell")
@@ -121,6 +124,56 @@ def test_a_sync_of_a_folder_below_leaves_the_rest_alone(system, folder, graph_na
         place.unlink()
     assert sync(folder / "north").removed == 1
     assert {"file:south/story0.txt", "file:north/story3.txt"} <= ids(system, graph_name)
+
+
+def test_a_moved_folder_is_followed_at_its_new_place(system, folder, graph_name, sync, same_as_fresh):
+    sync()
+    query = "MATCH (c:Chunk) RETURN c.id, c.embedding, c.embedded_hash ORDER BY c.id"
+    before = system.rows(graph_name, query)
+    away = folder.rename(folder.with_name("moved"))
+
+    def follow():
+        plan = system.client.plan_sync(away, away, graph_name)
+        run = system.client.sync(plan)
+        return plan, system.client.changes(system.finish(run).run) if run else NOTHING
+
+    plan, changes = follow()
+    assert (len(plan.adopted), plan.kept) == (6, 0)
+    assert (changes.added, changes.updated, changes.removed, changes.failed) == (0, 0, 0, 0)
+    assert system.rows(graph_name, query) == before
+    assert {document.root for document in system.client.documents(graph_name)} == {str(away)}
+    plan, changes = follow()
+    assert (plan.adopted, plan.kept, changes) == ((), 6, NOTHING)
+    (away / "north" / "story1.txt").unlink()
+    assert follow()[1] == Changes(added=0, updated=0, renamed=0, removed=1, kept=0, skipped=0, failed=0)
+    assert "file:north/story1.txt" not in ids(system, graph_name)
+    away.rename(folder)
+    follow_back = system.client.plan_sync(folder, folder, graph_name)
+    system.finish(system.client.sync(follow_back))
+    same_as_fresh()
+
+
+def test_another_folder_takes_no_document_of_the_same_name(system, folder, graph_name, sync):
+    sync()
+    write(folder.with_name("other") / "north" / "story1.txt", "Cass Verity")
+    other = folder.with_name("other")
+    with pytest.raises(RootUnclear, match=r"north/story1\.txt"):
+        system.client.plan_sync(other, other, graph_name)
+    (other / "north" / "story1.txt").unlink()
+    assert system.client.plan_sync(other, other, graph_name, allow_empty=True).files == []
+
+
+def test_a_relative_root_is_the_same_folder_to_the_workers(system, folder, graph_name, monkeypatch):
+    monkeypatch.chdir(folder.parent)
+    run = system.client.submit([Path("corpus/north")], Path("corpus"), graph=graph_name)
+    status = system.finish(run)
+    assert (status.counts["written"], status.root) == (3, str(folder))
+    assert status.options["paths"] == [str(folder / "north")]
+    plan = system.client.plan_sync(Path("corpus"), Path("corpus"), graph_name)
+    assert (len(plan.added), plan.kept, plan.root) == (3, 3, str(folder))
+    assert system.finish(system.client.sync(plan)).counts["written"] == 3
+    (document, *_) = system.client.documents(graph_name)
+    assert document.root == str(folder)
 
 
 def test_a_sync_beside_an_ingest_loses_nothing(system, folder, graph_name, sync, same_as_fresh):

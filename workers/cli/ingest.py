@@ -5,6 +5,7 @@ import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ import typer
 from workers.cli.exits import ExitCode
 from workers.cli.giving import check_table, check_text_options, read_order, read_text
 from workers.cli.options import DataDirOption, GraphOption, JsonOption, RunArgument, data_dir_flag, read_settings
+from workers.cli.orders import follow_run, open_workers
 from workers.cli.output import Output
 from workers.cli.places import resolve_place
 from workers.cli.progress import open_display
@@ -148,66 +150,40 @@ def _ingest(
     output: Output, settings: "Settings", what: str, how: _How, flags: str, submit: Callable[..., str]
 ) -> ExitCode:
     """Make a run by `submit`, which is given the client and how, and watch it; `what` is shown."""
-    from workers.bootstrap import check_parts
-    from workers.cli.driving import interruptible
     from workers.cli.summary import show_summary
-    from workers.cli.watching import show_listing, watch_run
-    from workers.running import INGEST_QUEUES, INGEST_ROLES, open_system
 
-    made: list[str] = []
-
-    def opened(run: str) -> None:
-        made.append(run)
+    def begun(run: str) -> None:
         tell = output.note if output.as_json else output.line
         tell(f"Run {run}: {what} into graph {settings.graph}")
         if settings.language_notice:
             output.note(settings.language_notice)
 
-    def how_to_go_on() -> str:
-        return f"graphmill resume {made[0]}{flags}" if made else "no run was made yet."
-
-    if not settings.configured:
-        # A mistake in them would stop every worker of the embedded stack.
-        check_parts(settings)
-    with open_system(
-        settings,
-        output.note,
-        roles=() if how.detach else INGEST_ROLES,
-        queues=() if how.detach else INGEST_QUEUES,
-        may_be_new=True,
-    ) as system:
+    with open_workers(output, settings, may_be_new=True, idle=how.detach) as system:
         client = system.client
-        with open_display(output) as display, interruptible(how_to_go_on, display.note):
-            listed = show_listing(system, display)
-            run = submit(
-                client,
-                graph=settings.graph,
-                finalize=how.finalize,
-                priority=how.priority,
-                opened=opened,
-                listed=listed,
-            )
-            if not how.detach:
-                status = watch_run(system, display, run)
+        make = partial(submit, client, graph=settings.graph, finalize=how.finalize, priority=how.priority)
+        with open_display(output) as display:
+            status = follow_run(system, display, make, flags, begun=begun, detach=how.detach)
+        if status is None:
+            return ExitCode.OK
         if how.detach:
-            return _report_detached(output, system, run, flags)
+            return _report_detached(output, system, status, flags)
         code = show_summary(output, client, status, flags)
         if how.finalize == Finalize.NEVER and not output.as_json:
             output.line(f"Not finalized: graphmill finalize --graph {settings.graph}{flags}")
         return code
 
 
-def _report_detached(output: Output, system: "System", run: str, flags: str) -> ExitCode:
+def _report_detached(output: Output, system: "System", status: "RunStatus", flags: str) -> ExitCode:
     from workers.cli.summary import run_document
 
-    status = system.client.status(run)
     if output.as_json:
         output.document(run_document(status))
     elif system.owned:
-        output.line(f"{status.total:,} files wait. They are worked on by: graphmill resume {run}{flags}")
+        output.line(f"{status.total:,} files wait. They are worked on by: graphmill resume {status.run}{flags}")
         output.line(f"or by: graphmill up{flags}")
     else:
-        output.line(f"{status.total:,} files wait for the workers. To follow: graphmill status {run} --watch{flags}")
+        follow = f"graphmill status {status.run} --watch{flags}"
+        output.line(f"{status.total:,} files wait for the workers. To follow: {follow}")
     return ExitCode.OK
 
 

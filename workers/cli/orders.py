@@ -1,9 +1,10 @@
-"""Runs of orders (remove, read anew, follow a folder): made, watched to their end, and told of."""
+"""Runs that a command makes: with workers for them, watched to their end, and told of."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from scheduler.states import RunState
 from workers.cli.exits import ExitCode
 from workers.cli.output import Output
 from workers.cli.progress import Display, open_display
@@ -15,35 +16,73 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def open_workers(output: Output, settings: "Settings", *, may_be_new: bool = False) -> "Iterator[System]":
-    """Open a system that works on runs; raises as `open_system`."""
+def open_workers(
+    output: Output, settings: "Settings", *, may_be_new: bool = False, idle: bool = False
+) -> "Iterator[System]":
+    """Open a system that works on runs, unless it is to stay `idle`; raises as `open_system`."""
     from workers.bootstrap import check_parts
     from workers.running import INGEST_QUEUES, INGEST_ROLES, open_system
 
     if not settings.configured:
         # A mistake in them would stop every worker of the embedded stack.
         check_parts(settings)
-    with open_system(settings, output.note, roles=INGEST_ROLES, queues=INGEST_QUEUES, may_be_new=may_be_new) as system:
+    roles, queues = ((), ()) if idle else (INGEST_ROLES, INGEST_QUEUES)
+    with open_system(settings, output.note, roles=roles, queues=queues, may_be_new=may_be_new) as system:
         yield system
 
 
-def follow_run(system: "System", display: Display, submit: Callable[..., str], flags: str) -> "RunStatus | None":
-    """Make a run by `submit`, and watch it; None where that made none. `flags` name the data folder."""
+def follow_run(
+    system: "System",
+    display: Display,
+    submit: Callable[..., str],
+    flags: str,
+    *,
+    begun: Callable[[str], None] | None = None,
+    detach: bool = False,
+) -> "RunStatus | None":
+    """Make a run by `submit`, and watch it unless told to `detach`; None where that made none.
+
+    `flags` name the data folder. `begun` says what there is to say once there is a run.
+    """
     from workers.cli.driving import interruptible
     from workers.cli.watching import show_listing, watch_run
 
     made: list[str] = []
+    sealed = False
 
     def opened(run: str) -> None:
         made.append(run)
-        display.note(f"Run {run}: graph {system.client.status(run).graph}")
+        if begun:
+            begun(run)
+        else:
+            display.note(f"Run {run}: graph {system.client.status(run).graph}")
 
-    def how_to_go_on() -> str:
-        return f"graphmill resume {made[0]}{flags}" if made else "no run was made yet."
+    def hint() -> str:
+        if not made:
+            return "no run was made yet."
+        return f"graphmill resume {made[0]}{flags}" if sealed else how_to_go_on(system, made[0], flags)
 
-    with interruptible(how_to_go_on, display.note):
+    with interruptible(hint, display.note):
         run = submit(opened=opened, listed=show_listing(system, display))
-        return watch_run(system, display, run) if run else None
+        sealed = True
+        if not run:
+            return None
+        return system.client.status(run) if detach else watch_run(system, display, run)
+
+
+def how_to_go_on(system: "System", run: str, flags: str) -> str:
+    """Say how a run goes on that was interrupted; one whose list nobody can make again does not."""
+    from workers.cli.driving import PASSING
+
+    resume = f"graphmill resume {run}{flags}"
+    try:
+        status = system.client.status(run)
+    except PASSING:
+        # That says itself whether it can.
+        return resume
+    if status.state is RunState.OPEN and not status.options["paths"]:
+        return f"run {run} had not begun. Give the command again (graphmill cancel {run}{flags} puts that run away)."
+    return resume
 
 
 def run_orders(output: Output, system: "System", submit: Callable[..., str], flags: str) -> ExitCode:

@@ -14,7 +14,7 @@ from workers.cli.places import resolve_place
 from workers.cli.progress import open_display
 
 if TYPE_CHECKING:
-    from scheduler.syncing import SyncPlan
+    from scheduler.sync_plan import SyncPlan
     from workers.settings import Settings
 
 PathArgument = Annotated[Path, typer.Argument(metavar="PATH", help="Folder (or file) that the graph follows.")]
@@ -53,7 +53,7 @@ def sync(
         client = system.client
         plan = client.plan_sync(place, top, settings.graph, allow_empty=allow_empty)
         with open_display(output) as display:
-            status = follow_run(system, display, partial(client.sync, plan), "graphmill resume {}" + flags)
+            status = follow_run(system, display, partial(client.sync, plan), flags)
         return _show_done(output, system.client, plan, status, flags)
 
 
@@ -69,7 +69,9 @@ def resolve_sync(path: Path, root: Path | None, settings: "Settings") -> tuple[P
 
 def describe_plan(plan: "SyncPlan") -> str:
     """Count what is planned in one line."""
-    counts = {name: len(getattr(plan, name)) for name in ("added", "updated", "renamed", "removed", "unread")}
+    counts = {
+        name: len(getattr(plan, name)) for name in ("added", "updated", "renamed", "adopted", "removed", "unread")
+    }
     parts = [f"{n:,} {name}" for name, n in counts.items() if n]
     return ", ".join([*parts, f"{plan.kept:,} kept"])
 
@@ -82,6 +84,7 @@ def plan_document(plan: "SyncPlan") -> dict[str, Any]:
         "added": [file.path for file in plan.added],
         "updated": [file.path for file in plan.updated],
         "renamed": [{"from": one.document.path, "to": one.file.path} for one in plan.renamed],
+        "adopted": [file.path for file in plan.adopted],
         "removed": [document.path for document in plan.removed],
         "kept": plan.kept,
         "unread": _unread(plan),
@@ -113,6 +116,8 @@ def _show_plan(output: Output, plan: "SyncPlan") -> ExitCode:
         output.line(f"update  {file.path}")
     for one in plan.renamed:
         output.line(f"rename  {one.document.path} -> {one.file.path}")
+    for file in plan.adopted:
+        output.line(f"adopt   {file.path}")
     for document in plan.removed:
         output.line(f"remove  {document.path}")
     _show_unread(output, plan)
@@ -130,8 +135,11 @@ def _show_done(output: Output, client: Any, plan: "SyncPlan", status: Any, flags
 
     if not output.as_json:
         _show_unread(output, plan)
+        if plan.adopted:
+            output.line(f"{len(plan.adopted):,} documents were named from another folder, and now from {plan.root}.")
     if status is not None:
-        code = show_summary(output, client, status, flags, {"kept": plan.kept, "unread": _unread(plan)})
+        more = {"adopted": len(plan.adopted), "kept": plan.kept, "unread": _unread(plan)}
+        code = show_summary(output, client, status, flags, more)
     else:
         code = ExitCode.OK
         if output.as_json:

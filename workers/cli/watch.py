@@ -12,7 +12,7 @@ import typer
 
 from workers.cli.exits import ExitCode, UsageMistake, describe_error
 from workers.cli.options import DataDirOption, GraphOption, JsonOption, data_dir_flag, read_settings
-from workers.cli.orders import open_workers
+from workers.cli.orders import how_to_go_on, open_workers
 from workers.cli.output import Output, as_row
 from workers.cli.sync import PathArgument, RootOption, describe_plan, resolve_sync
 
@@ -98,7 +98,9 @@ class _Follower:
 
     def how_to_go_on(self) -> str:
         """Say how the run goes on that was interrupted; '' where there is none."""
-        return f" Nothing is lost: graphmill resume {self._run}{self.flags}" if self._run else ""
+        if not self._run:
+            return ""
+        return f" Nothing is lost: {how_to_go_on(self.system, self._run, self.flags)}"
 
     def _follow(self) -> None:
         from workers.cli.watching import watch_run
@@ -112,7 +114,7 @@ class _Follower:
         status = watch_run(self.system, _Silent(self.output), run)
         done = client.changes(run)
         # Of the files that were looked at, not only of those in the run.
-        row = {**as_row(done), "kept": plan.kept, "unread": len(plan.unread)}
+        row = {**as_row(done), "adopted": len(plan.adopted), "kept": plan.kept, "unread": len(plan.unread)}
         parts = [f"{n:,} {name}" for name, n in row.items() if n or name == "kept"]
         wrong = f" (graphmill failures {run}{self.flags})" if done.failed else ""
         error = f"; {status.error}" if status.error else ""

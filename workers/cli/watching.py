@@ -53,7 +53,7 @@ def show_listing(system: System, display: Display) -> "Listed":
         for death in system.supervise():
             display.note(str(death))
         if memory and not waits:
-            display.note(f"{memory}: submission waits and goes on by itself; {ROOM_FIX} Ctrl-C loses nothing.")
+            display.note(f"{memory}: submission waits and goes on by itself; {ROOM_FIX} Ctrl-C ends it in good order.")
         elif waits and not memory:
             display.note("Redis is below its mark again: submission goes on.")
         waits = memory is not None

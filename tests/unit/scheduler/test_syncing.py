@@ -11,7 +11,9 @@ from pipeline.config import LoadConfig
 from pipeline.errors import LoadCode, LoadError
 from pipeline.ids import bytes_hash
 from pipeline.models import PlacedDocument
-from scheduler.syncing import FolderEmpty, ListedFile, RootUnclear, SyncPlan, is_gone, plan_folder, plan_sync
+from scheduler.folders import ListedFile
+from scheduler.sync_plan import SyncPlan, plan_sync
+from scheduler.syncing import FolderEmpty, RootUnclear, plan_folder
 
 ROOT = Path("/corpus")
 
@@ -27,7 +29,7 @@ def listed(path: str, content: str) -> ListedFile:
 def plan(files: list[ListedFile], known: list[PlacedDocument], present: tuple[str, ...] = ()) -> SyncPlan:
     """Plan, where `present` are paths that are there although they are not listed."""
     there = {file.path for file in files} | set(present)
-    return plan_sync("kb", ROOT, files, known, lambda path: path not in there)
+    return plan_sync("kb", str(ROOT), files, known, lambda path: path not in there)
 
 
 def told(made: SyncPlan) -> dict[str, object]:
@@ -36,6 +38,7 @@ def told(made: SyncPlan) -> dict[str, object]:
         "added": [file.path for file in made.added],
         "updated": [file.path for file in made.updated],
         "renamed": [(one.document.path, one.file.path) for one in made.renamed],
+        "adopted": [file.path for file in made.adopted],
         "removed": [document.path for document in made.removed],
         "kept": made.kept,
         "unread": [(file.path, file.code) for file in made.unread],
@@ -226,23 +229,33 @@ def test_an_unreadable_folder_keeps_its_documents(folder) -> None:
         (folder / "sub").chmod(0o700)
 
 
-def test_a_path_is_gone_only_where_the_system_says_so(folder, monkeypatch) -> None:
-    assert is_gone(folder, "none.txt")
-    assert is_gone(folder, "a.txt/beneath.txt")
-    assert not is_gone(folder, "sub/b.txt")
-
-    def refuse(path: object) -> None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(os, "lstat", refuse)
-    assert not is_gone(folder, "none.txt")
-
-
 def test_links_are_followed_as_ingest_does(folder) -> None:
     known = [stored("a.txt", "A", folder), stored("old/b.txt", "B", folder), stored("link.txt", "A", folder)]
     (folder / "old").symlink_to("sub")
     (folder / "link.txt").symlink_to("a.txt")
     assert plan_real(folder, known) == {"renamed": [("old/b.txt", "sub/b.txt")], "removed": ["link.txt"], "kept": 1}
+
+
+def test_a_link_to_a_file_beside_the_folder_is_that_file(folder) -> None:
+    (folder / "sub" / "link.txt").symlink_to(folder / "a.txt")
+    known = [stored("a.txt", "A", folder), stored("sub/b.txt", "B", folder), stored("sub/c.txt", "A", folder)]
+    assert plan_real(folder, known, folder / "sub") == {"removed": ["sub/c.txt"], "kept": 2}, (
+        "no rename to what is known"
+    )
+    known[0] = stored("a.txt", "old", folder)
+    assert plan_real(folder, known[:2], folder / "sub") == {"updated": ["a.txt"], "kept": 1}
+    assert plan_real(folder, known[1:2], folder / "sub") == {"added": ["a.txt"], "kept": 1}
+
+
+def test_a_link_to_a_table_beside_the_folder_is_that_table(folder) -> None:
+    (folder / "a.csv").write_text("rows", "utf-8")
+    (folder / "sub" / "link.csv").symlink_to(folder / "a.csv")
+    known = [
+        stored("sub/b.txt", "B", folder),
+        stored("sub/gone.csv", "rows", folder, table="order"),
+        stored("a.csv", "rows", folder, table="order"),
+    ]
+    assert plan_real(folder, known, folder / "sub") == {"removed": ["sub/gone.csv"], "kept": 2}
 
 
 def test_a_link_that_leaves_the_root_keeps_what_was_there(folder, tmp_path) -> None:

@@ -1,0 +1,59 @@
+"""What an interrupted command says of its run."""
+
+from dataclasses import dataclass, field
+
+import pytest
+
+from scheduler.errors import LedgerUnavailable
+from scheduler.states import RunState
+from workers.cli.exits import Interrupted
+from workers.cli.orders import follow_run, how_to_go_on
+
+
+@dataclass
+class Bench:
+    """A system with one run, whose state is laid out beforehand; it is its own client and display."""
+
+    state: RunState = RunState.OPEN
+    options: dict[str, object] = field(default_factory=lambda: {"paths": []})
+    graph: str = "kb"
+    away: bool = False
+
+    @property
+    def client(self) -> "Bench":
+        return self
+
+    def status(self, run: str) -> "Bench":
+        if self.away:
+            raise LedgerUnavailable("Redis does not answer.")
+        return self
+
+    def note(self, text: str) -> None: ...
+
+
+def test_a_run_whose_list_is_not_whole_goes_on_only_where_it_can_be_made_again() -> None:
+    assert how_to_go_on(Bench(), "R", " --data-dir D") == (
+        "run R had not begun. Give the command again (graphmill cancel R --data-dir D puts that run away)."
+    )
+    resume = "graphmill resume R --data-dir D"
+    assert how_to_go_on(Bench(options={"paths": ["/corpus"]}), "R", " --data-dir D") == resume
+    assert how_to_go_on(Bench(RunState.RUNNING), "R", " --data-dir D") == resume
+
+
+def test_where_the_ledger_does_not_answer_resume_is_left_to_say_it() -> None:
+    assert how_to_go_on(Bench(away=True), "R", "") == "graphmill resume R"
+
+
+def interrupt(*_args: object, **_how: object) -> str:
+    raise KeyboardInterrupt
+
+
+def test_an_interrupted_command_says_what_became_of_its_run() -> None:
+    def interrupt_later(opened, listed) -> str:
+        opened("R")
+        raise KeyboardInterrupt
+
+    with pytest.raises(Interrupted, match="no run was made yet"):
+        follow_run(Bench(), Bench(), interrupt, "")
+    with pytest.raises(Interrupted, match="run R had not begun"):
+        follow_run(Bench(), Bench(), interrupt_later, "")
