@@ -5,7 +5,7 @@ from dataclasses import asdict
 from typing import Any
 
 from pipeline.cite import check_citations, cited_numbers
-from pipeline.errors import QueryInvalid
+from pipeline.errors import GraphUnavailable, QueryInvalid
 from pipeline.models import Evidence
 from pipeline.ports import Embedder, GraphReader
 from pipeline.retrieve import extract_answer, retrieve
@@ -40,7 +40,12 @@ class Questions:
             QueryInvalid, EmbedderMismatch, GraphMissing, GraphUnavailable: As `pipeline.retrieve.retrieve`.
             LedgerUnavailable: Where the sessions' Redis does not answer.
         """
-        found = retrieve(question, self._reader_of(graph), self._embedder, k)
+        reader = self._reader_of(graph)
+        try:
+            found = retrieve(question, reader, self._embedder, k)
+        except GraphUnavailable:
+            # A connection that was lost while it was idle shows in its next use only, and is made anew after that.
+            found = retrieve(question, reader, self._embedder, k)
         evidence = [item for item in found.evidence if item.text.strip()]
         answer = extract_answer(question, evidence, self._embedder)
         numbers = self._sessions.number(session, evidence)

@@ -52,6 +52,8 @@ EXTRACTOR_GROUP = "graphmill.extractors"
 DEFAULT_FALKORDB = "redis://127.0.0.1:6379"
 BATCHES_PER_PROCESS = 3
 LEAST_WINDOW = 4
+QUERY_TRIES = 3
+"""Timeouts of the graph that fit into what a command waits for an answer."""
 
 
 def build_ledger(settings: Settings) -> Ledger:
@@ -109,10 +111,16 @@ def build_embedder(settings: Settings) -> Embedder:
     )
 
 
-def open_graph(settings: Settings, graph: str) -> FalkorGraph:
-    """Connect to a graph; nothing is made by that."""
+def open_graph(settings: Settings, graph: str, timeout: float = 0.0) -> FalkorGraph:
+    """Connect to a graph, with a timeout in seconds of its own if given; nothing is made by that."""
     url = settings.falkordb_url.get_secret_value() if settings.falkordb_url else DEFAULT_FALKORDB
-    return connect(url, graph, timeout=settings.graph_timeout)
+    return connect(url, graph, timeout=timeout or settings.graph_timeout)
+
+
+def open_reader(settings: Settings, graph: str) -> FalkorReader:
+    """Connect to a graph for questions: a lost connection is noticed while somebody still waits for the answer."""
+    timeout = min(settings.graph_timeout, settings.query_timeout / QUERY_TRIES)
+    return FalkorReader(open_graph(settings, graph, timeout))
 
 
 def find_unready_indexes(settings: Settings) -> list[str]:
@@ -209,7 +217,7 @@ def build_resources(settings: Settings) -> Resources:
     graph_of = cache(lambda graph: open_graph(settings, graph))
     writer_of = cache(lambda graph: FalkorWriter(graph_of(graph)))
     curator_of = cache(lambda graph: curate(graph_of(graph)))
-    reader_of = cache(lambda graph: FalkorReader(graph_of(graph)))
+    reader_of = cache(lambda graph: open_reader(settings, graph))
 
     @cache
     def root_of(run: str) -> str:

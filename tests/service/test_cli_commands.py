@@ -167,13 +167,6 @@ def test_a_run_that_runs_is_followed_to_its_end_by_all_who_resume_it(cluster, de
         assert json.loads(out)["state"] == "cancelled"
 
 
-def test_resume_with_other_settings_leaves_a_paused_run_paused(cluster, detached) -> None:
-    cluster.run("pause", detached)
-    changed = Shell(cluster.folder, {**cluster.variables, "GRAPHMILL_CHUNK__MAX_TOKENS": "64"})
-    assert changed.run("resume", detached).status == USAGE
-    assert cluster.run("status", detached, "--json").document["runs"][0]["state"] == "paused"
-
-
 def test_names_of_every_kind_are_listed_each_on_a_line_that_a_terminal_cannot_obey(
     cluster, tmp_path, graph_name
 ) -> None:
