@@ -121,8 +121,11 @@ class GraphReviser(Protocol):
     a crash left.
     """
 
-    def stage(self, document: Document, epoch: int, progress: Progress) -> None:
-        """Write the next version of a stored document beside it, for no reader. Raises as `GraphWriter.write`."""
+    def stage(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
+        """Write the next versions of stored documents beside them, for no reader.
+
+        Raises as `GraphWriter.write`, but `GraphRejected` for any of them means that none can be relied on.
+        """
 
     def swap(self, document: Document, epoch: int) -> None:
         """Put the staged version in the stored one's place, in one step of two nodes.

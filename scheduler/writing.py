@@ -141,9 +141,9 @@ class WriteStages:
             # What a crash has left is in the way of the next step.
             others = {name: one for name, one in changes.items() if one.op is not Op.INGEST}
             before = reviser.clear(_names_of(others), lease.epoch, progress)
-            for name in changes.keys() - others.keys():
-                if not self._stage(run, changes[name], lease.epoch, progress):
-                    del changes[name]
+            versions = {name: one for name, one in changes.items() if name not in others}
+            for name in self._stage(run, versions, lease.epoch, progress):
+                del changes[name]
         if moving := {name: one for name, one in changes.items() if one.op is not Op.CLEAR}:
             with self._grant(run, Access.EXCLUSIVE) as lease:
                 writer.raise_fence(lease.epoch, exclusive=True)
@@ -160,16 +160,24 @@ class WriteStages:
                 gone = removed[name] or before.get(name, 0)
                 run.ended[one.file.index] = one.outcome(gone, run.stage)
 
-    def _stage(self, run: StageRun, one: _Ready, epoch: int, progress: Callable[[], None]) -> bool:
-        """Write a next version; False where the graph refuses it, which is no fault of the batch mates."""
+    def _stage(
+        self, run: StageRun, versions: dict[str, _Ready], epoch: int, progress: Callable[[], None]
+    ) -> Iterator[str]:
+        """Write next versions; names those that the graph refuses, which is no fault of their batch mates."""
+        if not versions:
+            return
         reviser = self.graphs.reviser(run.batch.graph)
         try:
-            reviser.stage(one.versioned, epoch, progress)
+            reviser.stage([one.versioned for one in versions.values()], epoch, progress)
         except GraphRejected as error:
-            reviser.clear([one.file.document], epoch, progress)
-            run.ended[one.file.index] = outcome_of(error, run.stage)
-            return False
-        return True
+            if len(versions) > 1:
+                for name, one in versions.items():
+                    yield from self._stage(run, {name: one}, epoch, progress)
+                return
+            for name, one in versions.items():
+                reviser.clear([name], epoch, progress)
+                run.ended[one.file.index] = outcome_of(error, run.stage)
+                yield name
 
     def _sort(
         self, run: StageRun, ready: dict[str, _Ready], stored: dict[str, StoredDocument], epoch: int

@@ -36,7 +36,7 @@ def reviser(graph: FalkorGraph, writer: FalkorWriter) -> FalkorReviser:
 
 
 def update(reviser: FalkorReviser, document: Document) -> int:
-    reviser.stage(document, 1, proceed)
+    reviser.stage([document], 1, proceed)
     reviser.swap(document, 1)
     return clear(reviser, document.id)
 
@@ -116,7 +116,7 @@ def test_other_settings_replace_what_the_same_passages_say(
     graph.query("MATCH (c:Chunk) SET c.embedded_hash = 'h', c.embedding = vecf32([1, 2])")
     said = ("Ada founded Acme.", [ADA], [])
     again = make_document("a", said, QUIET, fingerprint="f2")
-    reviser.stage(again, 1, proceed)
+    reviser.stage([again], 1, proceed)
     assert graph.ro_query("MATCH (e:__Entity__ {id: 'acme__organization'}) RETURN count(e)") == [[1]]
     reviser.swap(again, 1)
     clear(reviser, again.id)
@@ -135,7 +135,7 @@ def test_a_reader_sees_the_old_version_until_the_swap_and_the_new_one_from_then_
     new = make_document("a", QUIET, LEFT)
     old_texts, new_texts = {FOUNDED[0], QUIET[0]}, {QUIET[0], LEFT[0]}
     seen = []
-    reviser.stage(new, 1, lambda: seen.append(visible(graph)))
+    reviser.stage([new], 1, lambda: seen.append(visible(graph)))
     assert all(one == old_texts for one in [*seen, visible(graph)])
     assert [e.start for e in passages(graph, QUIET[0])] == [len(FOUNDED[0]) + 1]
     reviser.swap(new, 1)
@@ -286,7 +286,7 @@ def test_a_name_that_is_taken_is_not_given_twice(writer, reviser, make_document)
 def test_a_half_staged_version_is_not_swapped_in(graph, writer, reviser, make_document, monkeypatch) -> None:
     writer.write([make_document("a", FOUNDED)], 1, proceed)
     new = make_document("a", LEFT, QUIET)
-    for _ in each_crash(graph, monkeypatch, lambda: reviser.stage(new, 1, proceed)):
+    for _ in each_crash(graph, monkeypatch, lambda: reviser.stage([new], 1, proceed)):
         with pytest.raises(WriteIncomplete):
             reviser.swap(new, 1)
     assert visible(graph) == {FOUNDED[0]}
@@ -295,7 +295,7 @@ def test_a_half_staged_version_is_not_swapped_in(graph, writer, reviser, make_do
 def test_a_swap_whose_answer_was_lost_is_done(writer, reviser, make_document) -> None:
     writer.write([make_document("a", FOUNDED)], 1, proceed)
     new = make_document("a", LEFT)
-    reviser.stage(new, 1, proceed)
+    reviser.stage([new], 1, proceed)
     reviser.swap(new, 1)
     reviser.swap(new, 1)
 
@@ -305,7 +305,7 @@ def test_a_finalize_between_two_steps_leaves_no_provisional_names(
 ) -> None:
     writer.write([make_document("a", FOUNDED)], 1, proceed)
     new = make_document("a", FOUNDED, LEFT, fingerprint="f2")
-    reviser.stage(new, 1, proceed)
+    reviser.stage([new], 1, proceed)
     derive(graph)
     reviser.swap(new, 1)
     derive(graph)
@@ -318,7 +318,7 @@ def test_a_third_version_takes_the_place_of_a_staged_one(
     graph, writer, reviser, make_document, dump_graph, expected
 ) -> None:
     writer.write([make_document("a", FOUNDED)], 1, proceed)
-    reviser.stage(make_document("a", LEFT, QUIET), 1, proceed)
+    reviser.stage([make_document("a", LEFT, QUIET)], 1, proceed)
     third = make_document("a", QUIET, FOUNDED)
     update(reviser, third)
     derive(graph)
@@ -329,7 +329,7 @@ def test_a_version_that_is_not_staged_is_not_swapped_in(writer, reviser, make_do
     writer.write([make_document("a", FOUNDED)], 1, proceed)
     with pytest.raises(WriteIncomplete):
         reviser.swap(make_document("a", LEFT), 1)
-    reviser.stage(make_document("a", QUIET), 1, proceed)
+    reviser.stage([make_document("a", QUIET)], 1, proceed)
     with pytest.raises(WriteIncomplete):
         reviser.swap(make_document("a", LEFT), 1)
 
@@ -337,11 +337,11 @@ def test_a_version_that_is_not_staged_is_not_swapped_in(writer, reviser, make_do
 def test_each_step_is_behind_the_fence(graph, writer, reviser, make_document, dump_graph) -> None:
     writer.write([make_document("a", FOUNDED)], 1, proceed)
     new = make_document("a", LEFT)
-    reviser.stage(new, 1, proceed)
+    reviser.stage([new], 1, proceed)
     writer.raise_fence(5, exclusive=True)
     before = dump_graph(graph)
     for late in (
-        lambda: reviser.stage(new, 1, proceed), lambda: reviser.swap(new, 1), lambda: reviser.retire(new.id, 1),
+        lambda: reviser.stage([new], 1, proceed), lambda: reviser.swap(new, 1), lambda: reviser.retire(new.id, 1),
     ):  # fmt: skip
         with pytest.raises(LeaseLost):
             late()

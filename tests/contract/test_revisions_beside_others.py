@@ -40,7 +40,7 @@ def reviser(graph: FalkorGraph, writer: FalkorWriter) -> FalkorReviser:
 
 
 def update(reviser: FalkorReviser, document: Document) -> None:
-    reviser.stage(document, 1, proceed)
+    reviser.stage([document], 1, proceed)
     reviser.swap(document, 1)
     reviser.clear([document.id], 1, proceed)
 

@@ -127,9 +127,9 @@ def refuse(reviser, document_id):
     """Let the graph refuse the next versions of a document."""
     stage = reviser.stage
 
-    def staged(document, epoch, progress):
-        stage(document, epoch, progress)
-        if document.id == document_id:
+    def staged(documents, epoch, progress):
+        stage(documents, epoch, progress)
+        if document_id in {document.id for document in documents}:
             raise GraphRejected("the graph server refuses the query")
 
     reviser.stage = staged

@@ -33,7 +33,7 @@ def test_complete_documents_are_listed_with_their_places_and_no_other_version(gr
     writer.write([*files, text], 1, proceed)
     reviser = FalkorReviser(graph)
     newer = dataclasses.replace(make_document("0.txt", ("Something else.", [], [])), root="/files")
-    reviser.stage(newer, 1, proceed)
+    reviser.stage([newer], 1, proceed)
     reviser.retire(files[1].id, 1)
     listed = set(FalkorInspector(graph).documents())
     assert listed == {

@@ -14,17 +14,19 @@ class Version(NamedTuple):
 VERSIONS = """
 UNWIND $rows AS id MATCH (d:Document {id: id}) RETURN id, d.content_hash, d.fingerprint, d.writing
 """
-KEPT = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) RETURN c.id"
+KEPT = "UNWIND $rows AS id MATCH (d:Document {id: id})-[:PART_OF]->(c:Chunk) RETURN c.id"
 SAID = """
-UNWIND $rows AS id MATCH (c:Chunk {id: id})
-RETURN sum(indegree(c, 'MENTIONED_IN')), sum(indegree(c, '__SUPPORT__'))
+UNWIND $rows AS r MATCH (c:Chunk {id: r[0]})
+RETURN r[1], sum(indegree(c, 'MENTIONED_IN')), sum(indegree(c, '__SUPPORT__'))
 """
 COPY_VECTORS = """
 UNWIND $rows AS r MATCH (o:Chunk {id: r[0]}) MATCH (c:Chunk {id: r[1]}) WHERE o.embedded_hash <> ''
 SET c.embedding = o.embedding, c.embedded_hash = o.embedded_hash
 RETURN count(*)
 """
-STAGED = "MATCH (p:Document {id: $id}) WHERE p.writing = $version SET p.staged = true RETURN count(p)"
+STAGED = """
+UNWIND $rows AS r MATCH (p:Document {id: r[0]}) WHERE p.writing = r[1] SET p.staged = true RETURN count(p)
+"""
 # One past version at a time: passages that two of them share would be nobody's.
 SWAP = """
 MATCH (p:Document {id: $next}) WHERE p.writing = $version AND p.staged
@@ -57,25 +59,27 @@ SET d.source_hash = $source, d.root = $root
 RETURN count(d)
 """
 TEMPORARY = """
-MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) WHERE c.id ENDS WITH $suffix
-RETURN c.id
+UNWIND $rows AS id MATCH (d:Document {id: id})-[:PART_OF]->(c:Chunk) WHERE c.id ENDS WITH $suffix
+RETURN id, c.id
 """
-FOREIGN = "MATCH (d:Document {id: $id})-[:PART_OF]->(c:Chunk) WHERE c.document_id <> $id RETURN count(c)"
+FOREIGN = """
+UNWIND $rows AS id MATCH (d:Document {id: id})-[:PART_OF]->(c:Chunk) WHERE c.document_id <> id RETURN DISTINCT id
+"""
 TEXTS = "MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) RETURN c.id, c.text ORDER BY x.index"
 NAME_CHUNKS = """
-UNWIND $rows AS r MATCH (c:Chunk {id: r[0]}) SET c.id = r[1], c.document_id = $id
+UNWIND $rows AS r MATCH (c:Chunk {id: r[0]}) SET c.id = r[1], c.document_id = r[2]
 WITH r OPTIONAL MATCH (p:__Pending__ {id: r[0]}) SET p.id = r[1]
 RETURN count(*)
 """
 MOVED = """
-MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) WHERE x.start_char >= 0
-RETURN c.id, c.index <> x.index OR c.start_char <> x.start_char OR c.end_char <> x.end_char
+UNWIND $rows AS id MATCH (d:Document {id: id})-[x:PART_OF]->(c:Chunk) WHERE x.start_char >= 0
+RETURN id, c.id, c.index <> x.index OR c.start_char <> x.start_char OR c.end_char <> x.end_char
        OR coalesce(c.page_first, 0) <> coalesce(x.page_first, 0) OR coalesce(c.page_last, 0) <> coalesce(x.page_last, 0)
        OR coalesce(c.heading_path, []) <> coalesce(x.heading_path, [])
 """
 # From the passage on: from the document on, each row would go through all of its passages.
 _PLACE_OF = """
-UNWIND $rows AS id MATCH (c:Chunk {id: id}) WITH c MATCH (c)<-[x:PART_OF]-(d:Document) WHERE d.id = $id
+UNWIND $rows AS r MATCH (c:Chunk {id: r[0]}) WITH c, r MATCH (c)<-[x:PART_OF]-(d:Document) WHERE d.id = r[1]
 """
 PLACE_CHUNKS = f"""
 {_PLACE_OF}
@@ -88,7 +92,11 @@ FORGET_PLACES = f"""
 SET x.start_char = NULL, x.end_char = NULL, x.page_first = NULL, x.page_last = NULL, x.heading_path = NULL
 RETURN count(*)
 """
-ORDER = "MATCH (d:Document {id: $id})-[x:PART_OF]->(c:Chunk) RETURN c.id ORDER BY x.index"
-LINKS = "MATCH (d:Document {id: $id})-[:PART_OF]->(a:Chunk)-[:NEXT_CHUNK]->(b:Chunk) RETURN a.id, b.id"
+ORDER = """
+UNWIND $rows AS id MATCH (d:Document {id: id})-[x:PART_OF]->(c:Chunk) RETURN id, c.id ORDER BY id, x.index
+"""
+LINKS = """
+UNWIND $rows AS id MATCH (d:Document {id: id})-[:PART_OF]->(a:Chunk)-[:NEXT_CHUNK]->(b:Chunk) RETURN a.id, b.id
+"""
 UNLINK = "UNWIND $rows AS r MATCH (a:Chunk {id: r[0]})-[n:NEXT_CHUNK]->(b:Chunk {id: r[1]}) DELETE n RETURN count(*)"
-DONE = "MATCH (d:Document {id: $id}) WHERE d.writing = $clearing SET d.writing = NULL RETURN count(d)"
+DONE = "UNWIND $rows AS id MATCH (d:Document {id: id}) WHERE d.writing = $clearing SET d.writing = NULL RETURN count(d)"

@@ -24,7 +24,7 @@ RETURN count(*)
 # Only into the version that is being written: a process that slept past its leases must add nothing to a newer one.
 CHUNKS = """
 UNWIND $rows AS r
-MATCH (d:Document {id: r[0]}) WHERE d.writing = r[9]
+MATCH (d:Document {id: r[9]}) WHERE d.writing = r[10]
 MERGE (c:Chunk {id: r[1]})
 ON CREATE SET c.document_id = r[0], c.text = r[2], c.index = r[3], c.start_char = r[4], c.end_char = r[5],
               c.page_first = r[6], c.page_last = r[7], c.heading_path = r[8]
@@ -35,7 +35,7 @@ RETURN count(*)
 # Of a version that waits beside the stored one: passages of both tell their place on the edge meanwhile.
 NEXT_CHUNKS = """
 UNWIND $rows AS r
-MATCH (d:Document {id: $node}) WHERE d.writing = r[9]
+MATCH (d:Document {id: r[9]}) WHERE d.writing = r[10]
 MERGE (c:Chunk {id: r[1]})
 ON CREATE SET c.document_id = r[0], c.text = r[2], c.index = r[3], c.start_char = r[4], c.end_char = r[5],
               c.page_first = r[6], c.page_last = r[7], c.heading_path = r[8]
@@ -112,17 +112,17 @@ def version_of(document: Document) -> str:
     return fingerprint((document.content_hash, document.fingerprint))
 
 
-def document_row(document: Document, node: str = "") -> list[Any]:
-    """For `DOCUMENTS`; `node` is the id of the node where that is not the document's."""
+def document_row(document: Document, node: str) -> list[Any]:
+    """For `DOCUMENTS`; `node` is the id of the node."""
     told = [document.path, document.media_type, document.page_count, version_of(document), document.table or None]
-    return [node or document.id, *told]
+    return [node, *told]
 
 
-def chunk_row(row: ChunkRow, version: str) -> list[Any]:
-    """For `CHUNKS` of a document's version; an empty heading path is no property, as in the GraphRAG SDK."""
+def chunk_row(row: ChunkRow, node: str, version: str) -> list[Any]:
+    """For `CHUNKS` and `NEXT_CHUNKS`, of a version and its node; an empty heading path is no property."""
     chunk = row.chunk
     place = [chunk.index, chunk.start, chunk.end, chunk.page_first, chunk.page_last]
-    return [row.document_id, row.id, chunk.text, *place, list(chunk.heading_path) or None, version]
+    return [row.document_id, row.id, chunk.text, *place, list(chunk.heading_path) or None, node, version]
 
 
 def entity_row(row: EntityRow) -> list[Any]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pipeline.adapters.falkor import record, statements
 from pipeline.adapters.falkor.client import FalkorGraph, Rows
-from pipeline.adapters.falkor.discard import discard_document
+from pipeline.adapters.falkor.discard import discard_documents
 from pipeline.adapters.falkor.fence import raise_fence, read_fence, run_fenced
 from pipeline.adapters.falkor.merged import resolve_merged
 from pipeline.adapters.falkor.pages import fill_pages
@@ -68,7 +68,7 @@ class FalkorWriter:
     def discard(self, document_id: str, epoch: int) -> None:
         """See `GraphWriter.discard`."""
         settle_labels(self._graph)
-        discard_document(self._graph, document_id, epoch)
+        discard_documents(self._graph, [document_id], epoch)
 
     def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
         """See `GraphWriter.write`.
@@ -142,8 +142,7 @@ class FalkorWriter:
                 leftovers.append(identity)
         if leftovers:
             settle_labels(self._graph)
-        for identity in leftovers:
-            discard_document(self._graph, identity, epoch)
+            discard_documents(self._graph, leftovers, epoch)
         return complete
 
 
@@ -154,10 +153,10 @@ def send_rows(
     epoch: int,
     progress: Progress,
     *,
-    node: str = "",
+    staged: bool = False,
 ) -> None:
-    """Send all rows of documents; `node` stands for the one document whose next version they are."""
-    for cypher, items, parameters in _steps(documents, rows, node):
+    """Send all rows of documents, or of their next versions."""
+    for cypher, items, parameters in _steps(documents, rows, staged=staged):
         for page in fill_pages(items):
             progress()
             _send(graph, cypher, page, epoch, parameters)
@@ -184,18 +183,16 @@ def _send(graph: FalkorGraph, cypher: str, page: Rows, epoch: int, parameters: M
 
 
 def _steps(
-    documents: Collection[Document], rows: GraphRows, node: str
+    documents: Collection[Document], rows: GraphRows, *, staged: bool
 ) -> Iterator[tuple[str, Iterable[Any], Mapping[str, Any]]]:
     """Give statements, their rows and parameters in order: what is pointed at before what points."""
     # Tells a later finalize that what it has read is not all any more.
     mark = {"mark": secrets.token_hex(8)}
-    yield statements.DOCUMENTS, (statements.document_row(document, node) for document in documents), {}
+    name = next_version if staged else str
+    yield statements.DOCUMENTS, (statements.document_row(one, name(one.id)) for one in documents), {}
     versions = {document.id: statements.version_of(document) for document in documents}
-    chunks = (statements.chunk_row(row, versions[row.document_id]) for row in rows.chunks)
-    if node:
-        yield statements.NEXT_CHUNKS, chunks, {"node": node, **mark}
-    else:
-        yield statements.CHUNKS, chunks, mark
+    chunks = (statements.chunk_row(row, name(row.document_id), versions[row.document_id]) for row in rows.chunks)
+    yield statements.NEXT_CHUNKS if staged else statements.CHUNKS, chunks, mark
     yield statements.NEIGHBOURS, map(list, rows.neighbours), {}
     for entities in (rows.entities, rows.more_mentions):
         for label in dict.fromkeys(row.label for row in entities):
