@@ -36,7 +36,7 @@ class Upkeep(Submitter):
         with _inspect(self.settings, graph) as inspector:
             return list(inspector.documents())
 
-    def delete(self, documents: Sequence[str], graph: str, **how: Any) -> str:
+    def delete(self, documents: Sequence[str], *, graph: str, **how: Any) -> str:
         """Make a run that removes documents, named by id or by the path of their file; gives its id.
 
         `how` is as for `submit_files`. Raises `DocumentUnknown` where one is not there (then none is removed),
@@ -57,7 +57,7 @@ class Upkeep(Submitter):
         finally:
             opened.close()
 
-    def plan_sync(self, path: Path, root: Path, graph: str, *, allow_empty: bool = False) -> SyncPlan:
+    def plan_sync(self, path: Path, root: Path, *, graph: str, allow_empty: bool = False) -> SyncPlan:
         """Tell what a graph lacks to be as a folder (or file) `path` is, whose files are named from `root`.
 
         Reads every file and changes nothing. A graph that is missing holds nothing. Raises `FolderEmpty` where
@@ -81,9 +81,9 @@ class Upkeep(Submitter):
 
     def plan_reextraction(
         self,
-        graph: str,
         documents: Sequence[str] | None = None,
         *,
+        graph: str,
         ontology: Ontology | None = None,
         present: bool = False,
     ) -> list[Reextraction]:
@@ -101,9 +101,9 @@ class Upkeep(Submitter):
 
     def reextract(
         self,
-        graph: str,
         documents: Sequence[str] | None = None,
         *,
+        graph: str,
         ontology: Ontology | None = None,
         present: bool = False,
         **how: Any,
@@ -114,7 +114,7 @@ class Upkeep(Submitter):
         There is a run for each root and each of those settings. `documents` are named by id or path; None stands
         for all. `how` is as for `submit_files`. Raises `DocumentUnknown`, `GraphMissing`, `WorkersDiffer`.
         """
-        plan = self.plan_reextraction(graph, documents, ontology=ontology, present=present)
+        plan = self.plan_reextraction(documents, graph=graph, ontology=ontology, present=present)
         return [self.submit_files(one.files, one.root, graph=graph, recipe=one.recipe, **how) for one in plan]
 
     def changes(self, run: str) -> Changes:

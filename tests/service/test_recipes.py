@@ -47,7 +47,7 @@ def made_with(system, graph):
 
 def redo(system, client, graph, *documents, **how):
     """Make documents anew; gives the outcomes of all files."""
-    runs = client.reextract(graph, list(documents) or None, **how)
+    runs = client.reextract(list(documents) or None, graph=graph, **how)
     return {path: state for run in runs for path, (state, _) in system.outcomes(system.finish(run).run).items()}
 
 

@@ -45,7 +45,7 @@ def long_run(system, folder, graph_name):
 
 
 def test_a_document_that_is_deleted_while_a_longer_run_goes_on_stays_deleted(system, long_run, graph_name):
-    deleted = system.finish(system.client.delete(["file:a.txt"], graph_name))
+    deleted = system.finish(system.client.delete(["file:a.txt"], graph=graph_name))
     assert deleted.counts["removed"] == 1
     assert long_run() == {SLOW}
 

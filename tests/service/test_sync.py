@@ -33,7 +33,7 @@ def sync(system, folder, graph_name):
     """Sync the folder, or a part of it, to the end; gives what was done."""
 
     def run(path=None, graph=graph_name):
-        plan = system.client.plan_sync(path or folder, folder, graph)
+        plan = system.client.plan_sync(path or folder, folder, graph=graph)
         run = system.client.sync(plan)
         if not run:
             return NOTHING
@@ -63,10 +63,10 @@ def ids(system, graph):
 
 
 def test_a_graph_is_made_by_a_sync_and_a_second_one_does_nothing(system, folder, graph_name, sync, same_as_fresh):
-    assert system.client.plan_sync(folder, folder, graph_name).kept == 0, "a graph that is missing holds nothing"
+    assert system.client.plan_sync(folder, folder, graph=graph_name).kept == 0, "a graph that is missing holds nothing"
     assert graph_name not in system.graphs()
     assert sync() == Changes(added=6, updated=0, renamed=0, removed=0, kept=0, skipped=0, failed=0)
-    plan = system.client.plan_sync(folder, folder, graph_name)
+    plan = system.client.plan_sync(folder, folder, graph=graph_name)
     assert (plan.files, plan.kept) == ([], 6)
     assert sync() == NOTHING
     same_as_fresh()
@@ -103,7 +103,7 @@ def test_documents_of_other_settings_stay_as_they_are_and_are_renamed_all_the_sa
     (folder / "south").rename(folder / "east")
     assert sync() == Changes(added=0, updated=0, renamed=3, removed=0, kept=0, skipped=0, failed=0)
     assert system.rows(graph_name, "MATCH (d:Document) RETURN DISTINCT d.fingerprint") == [["of old"]]
-    runs = system.client.reextract(graph_name, ["file:east/story0.txt", "file:north/story1.txt"])
+    runs = system.client.reextract(["file:east/story0.txt", "file:north/story1.txt"], graph=graph_name)
     assert [system.finish(run).counts["updated"] for run in runs] == [2]
     assert system.client.verify(graph_name).findings == ()
 
@@ -133,7 +133,7 @@ def test_a_moved_folder_is_followed_at_its_new_place(system, folder, graph_name,
     away = folder.rename(folder.with_name("moved"))
 
     def follow():
-        plan = system.client.plan_sync(away, away, graph_name)
+        plan = system.client.plan_sync(away, away, graph=graph_name)
         run = system.client.sync(plan)
         return plan, system.client.changes(system.finish(run).run) if run else NOTHING
 
@@ -148,7 +148,7 @@ def test_a_moved_folder_is_followed_at_its_new_place(system, folder, graph_name,
     assert follow()[1] == Changes(added=0, updated=0, renamed=0, removed=1, kept=0, skipped=0, failed=0)
     assert "file:north/story1.txt" not in ids(system, graph_name)
     away.rename(folder)
-    follow_back = system.client.plan_sync(folder, folder, graph_name)
+    follow_back = system.client.plan_sync(folder, folder, graph=graph_name)
     system.finish(system.client.sync(follow_back))
     same_as_fresh()
 
@@ -158,9 +158,9 @@ def test_another_folder_takes_no_document_of_the_same_name(system, folder, graph
     write(folder.with_name("other") / "north" / "story1.txt", "Cass Verity")
     other = folder.with_name("other")
     with pytest.raises(RootUnclear, match=r"north/story1\.txt"):
-        system.client.plan_sync(other, other, graph_name)
+        system.client.plan_sync(other, other, graph=graph_name)
     (other / "north" / "story1.txt").unlink()
-    assert system.client.plan_sync(other, other, graph_name, allow_empty=True).files == []
+    assert system.client.plan_sync(other, other, graph=graph_name, allow_empty=True).files == []
 
 
 def test_a_relative_root_is_the_same_folder_to_the_workers(system, folder, graph_name, monkeypatch):
@@ -169,7 +169,7 @@ def test_a_relative_root_is_the_same_folder_to_the_workers(system, folder, graph
     status = system.finish(run)
     assert (status.counts["written"], status.root) == (3, str(folder))
     assert status.options["paths"] == [str(folder / "north")]
-    plan = system.client.plan_sync(Path("corpus"), Path("corpus"), graph_name)
+    plan = system.client.plan_sync(Path("corpus"), Path("corpus"), graph=graph_name)
     assert (len(plan.added), plan.kept, plan.root) == (3, 3, str(folder))
     assert system.finish(system.client.sync(plan)).counts["written"] == 3
     (document, *_) = system.client.documents(graph_name)
@@ -182,7 +182,7 @@ def test_a_sync_beside_an_ingest_loses_nothing(system, folder, graph_name, sync,
     write(folder / "north" / "story1.txt", "Cass Verity")
     (folder / "north" / "story3.txt").unlink()
     write(folder / "new.txt", "Orla Byrne")
-    plan = system.client.plan_sync(folder, folder, graph_name)
+    plan = system.client.plan_sync(folder, folder, graph=graph_name)
     runs = [system.client.submit([folder], folder, graph=graph_name), system.client.sync(plan)]
     for run in runs:
         status = system.finish(run)
@@ -197,7 +197,7 @@ def test_two_syncs_at_once_do_what_one_does(system, folder, graph_name, sync, sa
     (folder / "south").rename(folder / "east")
     write(folder / "north" / "story1.txt", "Cass Verity")
     (folder / "north" / "story3.txt").unlink()
-    plan = system.client.plan_sync(folder, folder, graph_name)
+    plan = system.client.plan_sync(folder, folder, graph=graph_name)
     for run in [system.client.sync(plan), system.client.sync(plan)]:
         assert system.finish(run).failed == 0
     assert sync() == NOTHING
@@ -210,7 +210,7 @@ def test_two_syncs_at_once_do_what_one_does(system, folder, graph_name, sync, sa
 def test_documents_are_deleted_by_id_and_by_path(system, folder, graph_name, sync, same_as_fresh):
     sync()
     gone = ["file:south/story0.txt", str(folder / "north" / "story1.txt")]
-    run = system.client.delete(gone, graph_name)
+    run = system.client.delete(gone, graph=graph_name)
     system.finish(run)
     assert system.client.changes(run).removed == 2
     for place in ("south/story0.txt", "north/story1.txt"):
@@ -222,11 +222,11 @@ def test_one_unknown_document_keeps_all_others(system, graph_name, sync):
     sync()
     before = system.client.runs()
     with pytest.raises(DocumentUnknown, match=r"did you mean 'file:south/story0\.txt'"):
-        system.client.delete(["file:north/story1.txt", "file:south/story0.tx"], graph_name)
+        system.client.delete(["file:north/story1.txt", "file:south/story0.tx"], graph=graph_name)
     assert system.client.runs() == before
     assert len(ids(system, graph_name)) == 6
     with pytest.raises(GraphMissing):
-        system.client.delete(["file:a.txt"], f"{graph_name}-none")
+        system.client.delete(["file:a.txt"], graph=f"{graph_name}-none")
 
 
 def test_a_delete_while_the_same_file_is_ingested_ends_with_one_of_both(system, folder, graph_name, sync):
@@ -234,7 +234,7 @@ def test_a_delete_while_the_same_file_is_ingested_ends_with_one_of_both(system, 
     write(folder / "north" / "story1.txt", "Cass Verity")
     runs = [
         system.client.submit([folder], folder, graph=graph_name),
-        system.client.delete(["file:north/story1.txt"], graph_name),
+        system.client.delete(["file:north/story1.txt"], graph=graph_name),
     ]
     for run in runs:
         status = system.finish(run)
@@ -292,14 +292,14 @@ def test_a_graph_that_a_run_or_finalize_works_on_is_not_dropped(system, folder, 
 def test_files_are_extracted_anew_from_their_own_roots_and_what_is_the_same_stays(system, folder, graph_name):
     system.ingest(folder / "north", graph_name)
     system.ingest(folder / "south", graph_name)
-    runs = system.client.reextract(graph_name)
+    runs = system.client.reextract(graph=graph_name)
     done = [system.finish(run) for run in runs]
     assert [status.root for status in done] == [str(folder / "north"), str(folder / "south")]
     assert [status.counts["unchanged"] for status in done] == [3, 3], "the settings are the same"
-    (run,) = system.client.reextract(graph_name, [str(folder / "south" / "story0.txt")])
+    (run,) = system.client.reextract([str(folder / "south" / "story0.txt")], graph=graph_name)
     assert system.outcomes(system.finish(run).run) == {"story0.txt": ("unchanged", "ok")}
     with pytest.raises(DocumentUnknown):
-        system.client.reextract(graph_name, ["nothing.txt"])
+        system.client.reextract(["nothing.txt"], graph=graph_name)
 
 
 def test_a_file_that_fails_stops_no_other_change_and_all_are_told_in_the_order_of_the_list(
@@ -313,7 +313,7 @@ def test_a_file_that_fails_stops_no_other_change_and_all_are_told_in_the_order_o
     (folder / "south" / "story2.txt").rename(folder / "moved.txt")
     write(folder / "new.txt", "Orla Byrne")
     (folder / "broken.pdf").write_bytes(b"%PDF-1.7 broken")
-    plan = system.client.plan_sync(folder, folder, graph_name)
+    plan = system.client.plan_sync(folder, folder, graph=graph_name)
     status = system.finish(system.client.sync(plan, finalize="never"))
     reports = [(r.relative, r.state, r.code) for r in system.client.files(status.run)]
     assert reports == [
@@ -333,6 +333,6 @@ def test_a_file_that_fails_stops_no_other_change_and_all_are_told_in_the_order_o
     assert {"Cass Verity", "Orla Byrne", PEOPLE[0]} <= names, "what failed keeps its old version"
     assert not {PEOPLE[1], PEOPLE[3]} & names
     # The files that failed are all that the next one finds to do.
-    again = system.client.plan_sync(folder, folder, graph_name)
+    again = system.client.plan_sync(folder, folder, graph=graph_name)
     assert [one.relative for one in again.files] == ["broken.pdf", "south/story0.txt"]
     assert {one.code for one in system.client.verify(graph_name).findings} == {"pending_left"}

@@ -189,7 +189,7 @@ def test_a_sync_lets_a_table_follow_its_file(system, people, take, graph_name, s
     (folder / "other.csv").write_text("a,b", "utf-8")
 
     def sync():
-        run = system.client.sync(system.client.plan_sync(folder, folder, graph_name, allow_empty=True))
+        run = system.client.sync(system.client.plan_sync(folder, folder, graph=graph_name, allow_empty=True))
         return system.outcomes(system.finish(run).run) if run else {}
 
     assert sync() == {}

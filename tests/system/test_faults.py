@@ -105,7 +105,7 @@ def sync_under(fault, chance, corpus, place, engine):
         change_corpus(folder)
         make_rows(folder, "autumn")
         files = [
-            *plant.client.plan_sync(folder, folder, GRAPH).files,
+            *plant.client.plan_sync(folder, folder, graph=GRAPH).files,
             give(plant, "In autumn Ada Quill met Kora Bell."),
         ]
         return drive(plant, plant.client.submit_files(files, folder, graph=GRAPH), fault, chance)

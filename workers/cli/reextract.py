@@ -48,7 +48,7 @@ def reextract(
     settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
     with open_workers(output, settings) as system:
         client = system.client
-        plan = client.plan_reextraction(settings.graph, documents, ontology=types, present=present)
+        plan = client.plan_reextraction(documents, graph=settings.graph, ontology=types, present=present)
         if not plan:
             raise UsageMistake(f"Graph {settings.graph} holds no document.")
         worst = ExitCode.OK

@@ -26,7 +26,7 @@ def delete(
     output = Output(as_json=as_json)
     settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
     with open_workers(output, settings) as system:
-        return run_orders(output, system, partial(system.client.delete, documents, settings.graph), flags)
+        return run_orders(output, system, partial(system.client.delete, documents, graph=settings.graph), flags)
 
 
 def drop(

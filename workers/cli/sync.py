@@ -51,7 +51,7 @@ def sync(
         return _show_plan(output, _plan_dry(output, settings, place, top, allow_empty=allow_empty))
     with open_workers(output, settings, may_be_new=True) as system:
         client = system.client
-        plan = client.plan_sync(place, top, settings.graph, allow_empty=allow_empty)
+        plan = client.plan_sync(place, top, graph=settings.graph, allow_empty=allow_empty)
         with open_display(output) as display:
             status = follow_run(system, display, partial(client.sync, plan), flags)
         return _show_done(output, system.client, plan, status, flags)
@@ -103,7 +103,7 @@ def _plan_dry(output: Output, settings: "Settings", place: Path, top: Path, *, a
         # Nothing is stored, and nothing shall be made.
         return plan_folder(settings.graph, top, place, settings.load, (), allow_empty=allow_empty)
     with open_system(settings, output.note) as system:
-        return system.client.plan_sync(place, top, settings.graph, allow_empty=allow_empty)
+        return system.client.plan_sync(place, top, graph=settings.graph, allow_empty=allow_empty)
 
 
 def _show_plan(output: Output, plan: "SyncPlan") -> ExitCode:

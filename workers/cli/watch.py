@@ -106,7 +106,7 @@ class _Follower:
         from workers.cli.watching import watch_run
 
         client, graph = self.system.client, self.system.settings.graph
-        plan = client.plan_sync(self.place, self.root, graph)
+        plan = client.plan_sync(self.place, self.root, graph=graph)
         self._run = run = client.sync(plan, opened=self._begin)
         if not run:
             self._say(f"in step: {describe_plan(plan)}", {"run": None, "kept": plan.kept, "unread": len(plan.unread)})
