@@ -217,9 +217,12 @@ class WriteStages:
             writer.write([one.document for one in new.values() if one.document], lease.epoch, progress)
         except GraphRejected as error:
             # The batch mates of a document that the graph refuses are written all the same.
-            for name in new.keys() - writer.stored(list(new)).keys():
+            known = writer.stored(list(new))
+            for name in new.keys() - known.keys():
                 writer.discard(name, lease.epoch)
                 run.ended[new.pop(name).file.index] = outcome_of(error, run.stage)
+            for name in [name for name, one in new.items() if not _says_the_same(known[name], one.versioned)]:
+                run.defer(new.pop(name).file, DocumentMoved(f"{name} was written by another run in the meantime."))
         for one in new.values():
             run.ended[one.file.index] = outcome_of_written(one.versioned, one.warnings, None, run.stage)
 

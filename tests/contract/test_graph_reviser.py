@@ -6,8 +6,16 @@ from collections.abc import Callable
 
 import pytest
 
-from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorReader, FalkorReviser, FalkorWriter, connect
-from pipeline.errors import LeaseLost, WriteIncomplete
+from pipeline.adapters.falkor import (
+    FalkorCurator,
+    FalkorGraph,
+    FalkorInspector,
+    FalkorReader,
+    FalkorReviser,
+    FalkorWriter,
+    connect,
+)
+from pipeline.errors import GraphRejected, LeaseLost, WriteIncomplete
 from pipeline.models import Document
 from pipeline.ontology import DEFAULT_ONTOLOGY
 
@@ -404,3 +412,50 @@ def test_vectors_move_with_a_renamed_document(graph, writer, reviser, make_docum
     reviser.rename("file:a", make_document("c", FOUNDED), 1)
     clear(reviser, "file:c")
     assert graph.ro_query("MATCH (c:Chunk) RETURN c.document_id, c.embedded_hash") == [["file:c", "h"]]
+
+
+def test_a_writer_that_slept_adds_nothing_to_the_version_that_another_wrote_meanwhile(graph, writer, make_document):
+    """Shared grants that follow each other have one epoch: the fence refuses neither."""
+    calls = []
+
+    def asleep():
+        calls.append(1)
+        if len(calls) == 2:
+            FalkorWriter(graph).write([make_document("z", QUIET)], 1, proceed)
+
+    with pytest.raises(GraphRejected, match="stored in another version"):
+        writer.write([make_document("z", FOUNDED)], 1, asleep)
+    read = "MATCH (d:Document {id: 'file:z'})-[:PART_OF]->(c) WHERE d.content_hash <> '' RETURN c.text"
+    assert graph.ro_query(read) == [[QUIET[0]]]
+
+
+def test_a_stager_that_slept_likewise(graph, reviser, writer, make_document):
+    writer.write([make_document("z", LEFT)], 1, proceed)
+    calls = []
+
+    def asleep():
+        calls.append(1)
+        if len(calls) == 2:
+            FalkorReviser(graph).stage([make_document("z", QUIET)], 1, proceed)
+
+    with pytest.raises(WriteIncomplete):
+        reviser.stage([make_document("z", FOUNDED)], 1, asleep)
+    reviser.swap(make_document("z", QUIET), 2)
+    reviser.clear(["file:z"], 2, proceed)
+    read = "MATCH (d:Document {id: 'file:z'})-[:PART_OF]->(c) WHERE d.content_hash <> '' RETURN c.text"
+    assert graph.ro_query(read) == [[QUIET[0]]]
+
+
+def test_documents_that_are_staged_and_cleared_together_come_out_as_one_by_one(graph, writer, reviser, make_document):
+    olds = [make_document(name, FOUNDED, QUIET) for name in "xyz"]
+    news = [make_document(name, QUIET, LEFT, fingerprint="f1" if name != "y" else "f2") for name in "xyz"]
+    writer.write(olds, 1, proceed)
+    reviser.stage(news, 1, proceed)
+    for new in news:
+        reviser.swap(new, 2)
+    assert reviser.clear([new.id for new in news], 2, proceed) == {"file:x": 1, "file:y": 2, "file:z": 1}
+    read = "MATCH (d:Document)-[p:PART_OF]->(c) RETURN d.id, p.index, c.text, c.index ORDER BY d.id, p.index"
+    assert graph.ro_query(read) == [
+        [f"file:{name}", place, said[0], place] for name in "xyz" for place, said in enumerate((QUIET, LEFT))
+    ]
+    assert list(FalkorInspector(graph).faults()) == []

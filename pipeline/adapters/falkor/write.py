@@ -107,8 +107,20 @@ class FalkorWriter:
             yield from self._write_or_split(documents[middle:], epoch, progress)
 
     def _write_batch(self, documents: Mapping[str, Document], epoch: int, progress: Progress) -> None:
-        complete = self._make_room(documents, epoch)
-        documents = {identity: document for identity, document in documents.items() if identity not in complete}
+        """Write what is not complete; another writer of the same documents may complete some in the meantime."""
+        wanted = documents
+        while wanted:
+            complete = self._make_room(wanted, epoch)
+            wanted = {identity: document for identity, document in wanted.items() if identity not in complete}
+            try:
+                self._write_versions(wanted, epoch, progress)
+            except WriteIncomplete:
+                if not self._make_room(wanted, epoch):
+                    raise
+            else:
+                return
+
+    def _write_versions(self, documents: Mapping[str, Document], epoch: int, progress: Progress) -> None:
         merged = resolve_merged(self._graph, extracted_ids(documents.values()))
         rows = make_rows(list(documents.values()), merged)
         send_rows(self._graph, documents.values(), rows, epoch, progress)
