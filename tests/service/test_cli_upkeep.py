@@ -118,6 +118,7 @@ def test_a_folder_that_is_gone_or_named_from_elsewhere_is_refused(graphmill, cor
     assert (emptied.status, emptied.document["changes"]["removed"]) == (DONE, 4)
 
 
+@pytest.mark.slow
 def test_a_moved_folder_is_adopted_and_another_of_the_same_names_is_refused(graphmill, corpus):
     assert graphmill("sync", "corpus").status == DONE
     moved = corpus.rename(corpus.with_name("moved"))
@@ -209,7 +210,7 @@ class Lines:
         return self._lines.get(timeout=WAIT_SECONDS)
 
 
-@pytest.mark.parametrize("options", [(), ("--poll",)])
+@pytest.mark.parametrize("options", [(), pytest.param(("--poll",), marks=pytest.mark.slow)])
 def test_a_watched_folder_is_followed_until_ctrl_c(system, graph_name, corpus, tmp_path, options):
     arguments = ("watch", "corpus", "--graph", graph_name, "--delay", "0.3", "--json", *options)
     process = start(system.environment, *arguments, cwd=tmp_path)

@@ -44,11 +44,15 @@ def run_document(status: "RunStatus") -> dict[str, Any]:
     }
 
 
+def files_text(count: int) -> str:
+    """Spell a number of files."""
+    return "1 file" if count == 1 else f"{count:,} files"
+
+
 def explain_internal_errors(count: int) -> str:
     """Say whose fault they are and where to look."""
-    files = "1 file" if count == 1 else f"{count:,} files"
     return (
-        f"{files} failed by an internal error: a fault of graphmill (or of an extractor of your own), not of the file. "
+        f"{files_text(count)} failed by an internal error: a fault of graphmill (or of an extractor of your own), not of the file. "
         "The traceback is in the log of the worker that had it, under stage_failed and the file's name "
         "(embedded stack: the logs folder of the data folder)."
     )
@@ -110,9 +114,10 @@ def show_summary(
     seconds = run_seconds(status)
     parts = ", ".join(f"{name} {seconds_text(value)}" for name, value in seconds.items() if name != "total")
     output.line(f"Run {status.run} is {status.state.value}.", "bold")
-    output.line(f"{status.total:,} files in {seconds_text(seconds.get('total', 0.0))} ({parts})")
-    rows = [(name, f"{n:,}", _MEANINGS[name]) for name, n in status.counts.items() if n or name == "written"]
-    output.table(("", "", ""), rows, right=(1,))
+    output.line(f"{files_text(status.total)} in {seconds_text(seconds.get('total', 0.0))} ({parts})")
+    rows = [(name, f"{n:,}", _MEANINGS[name]) for name, n in status.counts.items() if n]
+    if rows:
+        output.table(("", "", ""), rows, right=(1,))
     output.line(f"Graph {status.graph}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
     if paused:
         output.paragraph(f"Paused: {one_line(status.reason)}.", indent=0, style="yellow")
