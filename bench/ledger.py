@@ -19,6 +19,7 @@ from scheduler.reports import SEGMENT
 from scheduler.states import FileState
 from workers.embedded import find_engine
 from workers.embedded.servers import broker_server
+from workers.settings import Settings
 
 PATH = "department/2026/quarter-3/report-{:07d}.txt"
 DETAILS = {"chunks": 4, "mentions": 170, "relations": 64}
@@ -33,7 +34,9 @@ def measure(client: redis.Redis, files: int) -> dict[str, object]:
     """Submit a run and end its files; gives the figures."""
     ledger = Ledger(client, lease_ms=60_000, queue_ttl_ms=60_000, max_starts=3)
     # The first run loads the scripts, which are no part of a run.
-    warm = ledger.open_run("kb", "/files", finalize="never", options={"paths": ["/files"]})
+    recipe = Settings().recipe
+    carried = (recipe.fingerprint, recipe.model_dump_json())
+    warm = ledger.open_run("kb", "/files", finalize="never", options={"paths": ["/files"]}, recipe=carried)
     ledger.seal(warm)
     a_run = int(client.memory_usage(f"gm:run:{warm}"))
     before = used(client)
@@ -57,6 +60,7 @@ def measure(client: redis.Redis, files: int) -> dict[str, object]:
         "bytes_per_queued_file": round(queued / files),
         "bytes_per_finished_file": round(finished / files),
         "bytes_per_run": a_run,
+        "bytes_per_recipe": int(client.memory_usage("gm:recipes")),
         "listed_files_per_second": round(files / listed),
         "moves_files_per_second": round(files / worked),
     }
