@@ -93,9 +93,6 @@ class GraphWriter(Protocol):
     def stored(self, ids: Sequence[str]) -> dict[str, StoredDocument]:
         """Look up completely written documents by id; unknown ones are left out."""
 
-    def discard(self, document_id: str, epoch: int) -> None:
-        """Remove what an unfinished write left of a document; repeating it ends what was begun."""
-
     def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
         """Write documents with all they say, then stamp them. Repeating it changes nothing.
 

@@ -28,7 +28,7 @@ from pipeline.resolve import Merge, plan_merges
 from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
 from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
-from scheduler.records import FileReport
+from scheduler.records import FileReport, begun
 from scheduler.seals import KINDS, Seals, list_pending
 from scheduler.stages import defer_seconds
 from scheduler.states import FileState
@@ -44,8 +44,6 @@ RETRY_SECONDS = 1.0
 BLOCK = 20_000
 """Suspected files that are held at once; more of them are looked into block by block."""
 _CHANGING = (FileState.WRITTEN, FileState.UPDATED, FileState.REMOVED)
-_SECOND = len("20261130-235959")
-"""The part of a run's name that tells its beginning."""
 
 
 @dataclass(slots=True)
@@ -279,7 +277,7 @@ class Curation:
 
 def _is_undone(run: str, state: str, stored: StoredDocument | None) -> bool:
     """Tell whether the graph is as before a run's work on a document; newer runs have later names."""
-    before = stored is not None and stored.run_id[:_SECOND] < run[:_SECOND]
+    before = stored is not None and begun(stored.run_id) < begun(run)
     return before if state == FileState.REMOVED else stored is None or before
 
 

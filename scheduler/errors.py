@@ -2,6 +2,7 @@
 
 TransientError
 ├── LeaseUnavailable    another holder has it; wait and ask again
+├── RecipeUnavailable   this worker has not what a run's files are made with; another may
 └── LedgerUnavailable   the ledger's Redis is down, loading, or full
 PermanentError
 ├── RunNotFound         no run of that name
@@ -16,6 +17,10 @@ from pipeline.errors import PermanentError, TransientError
 
 class LeaseUnavailable(TransientError):
     """Another holder has the lease."""
+
+
+class RecipeUnavailable(TransientError):
+    """This worker has not what the files of a run are made with; the files wait for one that has."""
 
 
 class LedgerUnavailable(TransientError):

@@ -23,13 +23,12 @@ from scheduler.outcomes import outcome_of_known, outcome_of_overtaken
 from scheduler.preparing import Graphs
 from scheduler.reading import read_patiently
 from scheduler.recipe import Recipe
-from scheduler.records import ClaimedFile, Op, Outcome
+from scheduler.records import ClaimedFile, Op, Outcome, begun
 from scheduler.stages import OutOfTurn, StageRun, each_file
 from scheduler.tabular import take_table
 
 EXTRACT_SLICE = 16
 """Passages given to the extractor at once; between two slices leases are renewed and the clock is read."""
-_RUN_TIME = len("20260101-000000")
 
 
 @dataclass(slots=True)
@@ -79,7 +78,7 @@ class IngestStages:
         told = _tell_known(f, stored, run.batch.run, root, source, wanted) if stored else None
         if told is not None:
             return told
-        if not stored and before and self._is_renamed(f, before, source):
+        if not stored and before and _is_renamed(f, before, source):
             return {"op": Op.RENAME.value, "content": before.content_hash, "source": source}
         try:
             text = self._take_text(f, recipe, source, data, table)
@@ -105,14 +104,6 @@ class IngestStages:
         if cached is None:
             self.artifacts.put(key, encode(loaded))
         return {"text": key, "content": ids.content_hash(loaded.text)}
-
-    def _is_renamed(self, f: ClaimedFile, before: StoredDocument, source: str) -> bool:
-        """Tell whether a document may just get its new name: it has its content still, and its ending's reader.
-
-        Where it was made with other settings it keeps them, as it would under its old name.
-        """
-        endings = {Path(name).suffix.lower() for name in (f.relative, f.renamed_from)}
-        return len(endings) == 1 and before.source_hash == source
 
     # chunk
 
@@ -159,12 +150,21 @@ class IngestStages:
         return f.ref
 
 
+def _is_renamed(f: ClaimedFile, before: StoredDocument, source: str) -> bool:
+    """Tell whether a document may just get its new name: it has its content still, and its ending's reader.
+
+    Where it was made with other settings it keeps them, as it would under its old name.
+    """
+    endings = {Path(name).suffix.lower() for name in (f.relative, f.renamed_from)}
+    return len(endings) == 1 and before.source_hash == source
+
+
 def _tell_known(
     f: ClaimedFile, stored: StoredDocument, run: str, root: str, source: str, wanted: str
 ) -> Outcome | dict[str, str] | None:
     """Tell what becomes of a file whose document needs no new version; None where it does."""
     if stored.source_hash != source:
-        overtaken = f.is_given and _began_after(stored.run_id, run)
+        overtaken = f.is_given and begun(stored.run_id) > begun(run)
         return outcome_of_overtaken(stored, "load") if overtaken else None
     again = f.op is Op.REEXTRACT or "table" in f.order
     if again and stored.fingerprint != wanted:
@@ -174,8 +174,3 @@ def _tell_known(
     if stored.root != root:
         return {"op": Op.RESTAMP.value, "content": stored.content_hash, "source": source, "order": stored.table}
     return outcome_of_known(stored, run, wanted, "load")
-
-
-def _began_after(one: str, other: str) -> bool:
-    """Tell whether a run was made after another, as far as their ids (to the second) tell."""
-    return one[:_RUN_TIME] > other[:_RUN_TIME]

@@ -190,16 +190,20 @@ class Ledger(RunReports):
 
     @reaching_ledger()
     def newer_runs(self, run: str) -> list[str]:
-        """List the runs of the same graph that were opened after a run, newest first."""
+        """List the runs of the same graph that were opened after a run, newest first.
+
+        Those whose list was never completed are left out: nobody may ever do what it says.
+        """
         rank = cast("int | None", self._redis.zrank("gm:runs", run))
         if rank is None:
             return []
         names = [str(name) for name in self._redis.zrange("gm:runs", rank + 1, -1)]
         pipe = self._redis.pipeline(transaction=False)
         for name in [run, *names]:
-            pipe.hget(f"gm:run:{name}", "graph")
-        graph, *others = pipe.execute()
-        return [name for name, of in zip(names, others, strict=True) if of == graph][::-1]
+            pipe.hmget(f"gm:run:{name}", "graph", "state")
+        (graph, _), *others = pipe.execute()
+        same = ((name, state) for name, (of, state) in zip(names, others, strict=True) if of == graph)
+        return [name for name, state in same if state != RunState.OPEN][::-1]
 
     # Work
 

@@ -24,8 +24,10 @@ def outcome_of_known(stored: StoredDocument, run: str, fingerprint: str, stage: 
 
 
 def outcome_of_overtaken(stored: StoredDocument, stage: str) -> Outcome:
-    """Tell the fate of a text that was given before the one that the graph holds."""
-    message = f"The graph holds a text that was given later, by run {stored.run_id}; it stays."
+    """Tell the fate of a text whose document a later run has written."""
+    message = (
+        f"A later run, {stored.run_id}, has written this document, and it stays. To replace it, give the text again."
+    )
     return Outcome(FileState.UNCHANGED, "overtaken", message, stage)
 
 

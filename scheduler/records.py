@@ -26,6 +26,11 @@ class Op(StrEnum):
     """Its document stays, and notes from which folder and bytes it is now."""
 
 
+def begun(run: str) -> str:
+    """Give the part of a run's id that tells its beginning, to the second, and sorts by it."""
+    return run[: len("20261130-235959")]
+
+
 @dataclass(frozen=True, slots=True)
 class NewFile:
     """A file for a run's manifest: its escaped relative path, its size in bytes, and its fate where that is known.

@@ -13,7 +13,7 @@ _DOES = frozenset(
 
 
 def leave_newest(
-    ledger: Ledger, newer: Iterable[str], documents: Iterable[str], counts: Callable[[FileReport], bool]
+    ledger: Ledger, newer: Iterable[str], documents: Iterable[str], counts: Callable[[FileReport], bool] | None = None
 ) -> set[str]:
     """Keep the documents of which no file of the newer runs that counts is one, or was renamed from one.
 
@@ -25,16 +25,11 @@ def leave_newest(
             break
         try:
             for report in ledger.files(run):
-                if counts(report):
+                if counts is None or counts(report):
                     left -= {report.document, report.renamed_from}
         except RunNotFound:
             continue
     return left
-
-
-def is_listed(_report: FileReport) -> bool:
-    """Count every file: its run has an outcome of its own for it, or will have one."""
-    return True
 
 
 def does_something(report: FileReport) -> bool:

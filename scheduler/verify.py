@@ -12,7 +12,7 @@ from scheduler.finalize import FinalizeLedger
 from scheduler.ledger import Ledger
 from scheduler.records import RunStatus
 from scheduler.states import FileState, RunState
-from scheduler.superseded import is_listed, leave_newest
+from scheduler.superseded import leave_newest
 
 EXAMPLES = 5
 """Elements that a finding names at most."""
@@ -121,7 +121,7 @@ class Verification:
 
     def _find_lost(self, newer: Iterable[RunStatus], suspects: dict[str, None]) -> Iterator[Fault]:
         """Keep what no newer run has listed: there its newest outcome stands, or is to come."""
-        left = leave_newest(self.ledger, (run.run for run in newer), suspects, is_listed)
+        left = leave_newest(self.ledger, (run.run for run in newer if run.state is not RunState.OPEN), suspects)
         yield from (Fault(FaultCode.DOCUMENT_LOST, name) for name in suspects if name in left)
 
     def _compare_counts(self, run: RunStatus, counted: Counter[str], internal: int) -> Iterator[Fault]:

@@ -6,7 +6,7 @@ together in one short exclusive grant, and cleared under a shared one again. Rul
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pipeline.errors import ArtifactMissing, GraphRejected, LeaseLost, PermanentError, TransientError, WriteIncomplete
@@ -142,7 +142,7 @@ class WriteStages:
             others = {name: one for name, one in changes.items() if one.op is not Op.INGEST}
             before = reviser.clear(_names_of(others), lease.epoch, progress)
             versions = {name: one for name, one in changes.items() if name not in others}
-            for name in self._stage(run, versions, lease.epoch, progress):
+            for name in self._refused(run, versions, lease.epoch, progress):
                 del changes[name]
         if moving := {name: one for name, one in changes.items() if one.op is not Op.CLEAR}:
             with self._grant(run, Access.EXCLUSIVE) as lease:
@@ -160,24 +160,23 @@ class WriteStages:
                 gone = removed[name] or before.get(name, 0)
                 run.ended[one.file.index] = one.outcome(gone, run.stage)
 
-    def _stage(
+    def _refused(
         self, run: StageRun, versions: dict[str, _Ready], epoch: int, progress: Callable[[], None]
-    ) -> Iterator[str]:
-        """Write next versions; names those that the graph refuses, which is no fault of their batch mates."""
-        if not versions:
-            return
+    ) -> list[str]:
+        """Stage next versions; gives those that the graph refuses, which is no fault of their batch mates."""
         reviser = self.graphs.reviser(run.batch.graph)
         try:
-            reviser.stage([one.versioned for one in versions.values()], epoch, progress)
+            if versions:
+                reviser.stage([one.versioned for one in versions.values()], epoch, progress)
         except GraphRejected as error:
             if len(versions) > 1:
-                for name, one in versions.items():
-                    yield from self._stage(run, {name: one}, epoch, progress)
-                return
-            for name, one in versions.items():
-                reviser.clear([name], epoch, progress)
+                alone = ({name: one} for name, one in versions.items())
+                return [name for some in alone for name in self._refused(run, some, epoch, progress)]
+            reviser.clear(list(versions), epoch, progress)
+            for one in versions.values():
                 run.ended[one.file.index] = outcome_of(error, run.stage)
-                yield name
+            return list(versions)
+        return []
 
     def _sort(
         self, run: StageRun, ready: dict[str, _Ready], stored: dict[str, StoredDocument], epoch: int
@@ -190,7 +189,8 @@ class WriteStages:
             if one.op not in {Op.INGEST, Op.RESTAMP} or one.document is None:
                 changes[name] = one
             elif one.op is Op.RESTAMP or (known and _says_the_same(known, one.document)):
-                self._restamp(run, one, known, epoch)
+                if self._restamp(run, one, known, epoch):
+                    changes[name] = replace(one, op=Op.CLEAR)
             elif known is None:
                 new[name] = one
             elif known.content_hash != one.file.ref["base"]:
@@ -199,15 +199,20 @@ class WriteStages:
                 changes[name] = one
         return new, changes
 
-    def _restamp(self, run: StageRun, one: _Ready, known: StoredDocument | None, epoch: int) -> None:
-        """Let a document that stays note where it is from now: its file may have moved, or have other bytes."""
+    def _restamp(self, run: StageRun, one: _Ready, known: StoredDocument | None, epoch: int) -> bool:
+        """Let a document that stays note where it is from now: its file may have moved, or have other bytes.
+
+        Gives whether its past version is still to be cleared, which is its fate then.
+        """
         document = one.versioned
         if known is None or known.content_hash != document.content_hash:
             run.defer(one.file, DocumentMoved(f"{document.id} was changed by another run since its file was read."))
-            return
+            return False
         if (known.source_hash, known.root) != (document.source_hash, document.root):
             self.graphs.reviser(run.batch.graph).restamp(document, epoch)
-        run.ended[one.file.index] = outcome_of_known(known, run.batch.run, document.fingerprint, run.stage)
+        if not known.clearing:
+            run.ended[one.file.index] = outcome_of_known(known, run.batch.run, document.fingerprint, run.stage)
+        return known.clearing
 
     def _write_new(
         self, run: StageRun, lease: GraphLease, new: dict[str, _Ready], progress: Callable[[], None]
@@ -218,8 +223,9 @@ class WriteStages:
         except GraphRejected as error:
             # The batch mates of a document that the graph refuses are written all the same.
             known = writer.stored(list(new))
-            for name in new.keys() - known.keys():
-                writer.discard(name, lease.epoch)
+            refused = new.keys() - known.keys()
+            self.graphs.reviser(run.batch.graph).clear(sorted(refused), lease.epoch, progress)
+            for name in refused:
                 run.ended[new.pop(name).file.index] = outcome_of(error, run.stage)
             for name in [name for name, one in new.items() if not _says_the_same(known[name], one.versioned)]:
                 run.defer(new.pop(name).file, DocumentMoved(f"{name} was written by another run in the meantime."))

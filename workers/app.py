@@ -3,6 +3,7 @@
 import gc
 import os
 import traceback
+from functools import partial
 from typing import Any
 
 from celery import Celery, signals
@@ -14,6 +15,8 @@ from workers.telemetry import configure_logging
 
 GARBAGE_THRESHOLD = 50_000
 """New objects after which a pool process looks for garbage; Python's default is 700 to 2,000."""
+DEAF_TIMEOUTS = 8
+"""Timeouts of the broker for which a worker's main loop may stand still: it may run into a few, one after the other."""
 TASK_MODULES = ("tasks.ingest", "tasks.finalize", "tasks.query", "tasks.control")
 
 
@@ -39,8 +42,9 @@ def _enter_worker(**_: Any) -> None:
     from scheduler.workers import Offer, Workers
     from tasks.resources import bind
     from workers.bootstrap import build_resources, check_parts, identify_artifacts, list_extractors
-    from workers.connections import connect_redis
+    from workers.connections import broker_answers, connect_redis
     from workers.presence import Presence
+    from workers.watchdog import Watchdog
 
     try:
         check_parts(settings)
@@ -51,6 +55,7 @@ def _enter_worker(**_: Any) -> None:
     bind(lambda: build_resources(settings))
     offer = Offer(identify_artifacts(settings), tuple(list_extractors(settings)), settings.embed.embedder)
     Presence(Workers(connect_redis(settings)), offer).connect()
+    Watchdog(DEAF_TIMEOUTS * settings.redis_timeout, partial(broker_answers, settings)).connect()
 
 
 @signals.worker_process_init.connect

@@ -1,9 +1,10 @@
 """The wiring: settings become ports, ports become resources. The only module that names adapters."""
 
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import entry_points
 
 import structlog
+from pydantic import ValidationError
 
 from pipeline.adapters.artifact_gc import collect_garbage
 from pipeline.adapters.artifacts import FolderArtifactStore
@@ -27,6 +28,7 @@ from pipeline.models import GarbageReport, StoredDocument
 from pipeline.ports import ArtifactStore, Embedder, Extractor, GraphCurator, GraphInspector
 from scheduler.curation import Curation
 from scheduler.dropping import Dropping
+from scheduler.errors import RecipeUnavailable
 from scheduler.finalize import FinalizeLedger
 from scheduler.ingest import IngestStages
 from scheduler.leases import Leases
@@ -237,11 +239,14 @@ def build_resources(settings: Settings) -> Resources:
     )
     extractor_of = cache(lambda name: build_extractor(settings, name))
 
-    @cache
+    @lru_cache(maxsize=64)
     def recipe_of(run: str) -> Recipe:
         carried = ledger.recipe(run)
-        config = RecipeConfig.model_validate_json(carried) if carried else settings.recipe
-        return Recipe(FileReader(config.load), extractor_of(config.extractor), config)
+        try:
+            config = RecipeConfig.model_validate_json(carried) if carried else settings.recipe
+            return Recipe(FileReader(config.load), extractor_of(config.extractor), config)
+        except (ModelUnavailable, ValidationError) as error:
+            raise RecipeUnavailable(f"This worker cannot make the files of run {run}: {error}") from error
 
     graphs = Graphs(writer_of, cache(lambda graph: FalkorReviser(graph_of(graph))), curation.check_record)
     ingest = IngestStages(

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from pipeline.config import RecipeConfig
 from pipeline.errors import GraphMissing
 from pipeline.findings import GraphFingerprint
 from pipeline.ids import fingerprint
@@ -80,12 +81,15 @@ class Client(Upkeep):
         Raises:
             RunNotFound: No run has that name.
             RunOver: It was cancelled.
+            WorkersDiffer: A worker has not what its files are made with.
         """
         status = self.ledger.status(run)
         if status.state is RunState.CANCELLING:
             raise RunOver(f"Run {run} is being cancelled: `graphmill cancel {run}` follows that to its end.")
         if status.state is RunState.CANCELLED:
             raise RunOver(f"Run {run} was cancelled and does not go on. Ingest {status.root} again as a new run.")
+        if not status.over and (carried := self.ledger.recipe(run)):
+            self.check_workers(RecipeConfig.model_validate_json(carried))
         if status.state is RunState.OPEN:
             self._list_anew(status, listed)
         return self.verbs.go_on(run)

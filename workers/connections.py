@@ -36,6 +36,17 @@ def connect_redis(settings: Settings) -> "redis.Redis":
     )
 
 
+def broker_answers(settings: Settings) -> bool:
+    """Tell whether the Redis of the queues answers, over a connection of its own."""
+    url = settings.broker_url.get_secret_value() if settings.broker_url else redis_url(settings)
+    timeout = min(CONNECT_SECONDS, settings.redis_timeout)
+    try:
+        with redis.Redis.from_url(url, socket_timeout=timeout, socket_connect_timeout=timeout, retry=None) as client:
+            return bool(client.ping())
+    except redis.exceptions.RedisError:
+        return False
+
+
 def require_redis(settings: Settings) -> None:
     """Raise `LedgerUnavailable` or `SettingInvalid`, which say what to do, unless the ledger's Redis answers."""
     where = mask_url(redis_url(settings))

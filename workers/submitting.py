@@ -67,7 +67,7 @@ class Submitter(Questioner):
         Raises `WorkersDiffer` where a worker could not do that.
         """
         recipe = recipe or self.settings.recipe
-        self._check_workers(recipe)
+        self.check_workers(recipe)
         run = self.ledger.open_run(
             graph,
             absolute(root),
@@ -86,13 +86,14 @@ class Submitter(Questioner):
         """List the living workers of all hosts."""
         return self._workers.living()
 
-    def _check_workers(self, recipe: RecipeConfig) -> None:
+    def check_workers(self, recipe: RecipeConfig) -> None:
+        """Refuse what a living worker could not make files with; raises `WorkersDiffer`."""
         for worker in self.workers():
             offer = worker.offer
             if "extract" in worker.queues and recipe.extractor not in offer.extractors:
                 raise WorkersDiffer(
-                    f"Worker {worker.name} has no extractor {recipe.extractor!r} (but "
-                    f"{', '.join(offer.extractors)}). Start the workers anew with that GRAPHMILL_EXTRACTOR."
+                    f"Worker {worker.name} has no extractor {recipe.extractor!r} (it has "
+                    f"{', '.join(offer.extractors) or 'none'}). Start the workers anew with that GRAPHMILL_EXTRACTOR."
                 )
             if "finalize" in worker.queues and self.settings.embed.embedder != offer.embedder:
                 raise WorkersDiffer(

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -93,11 +94,18 @@ class Upkeep(Submitter):
             recipes = {} if present else _read_recipes(inspector)
         wanted = known if documents is None else find_documents(known, documents)
 
-        def recipe_of(document: PlacedDocument) -> RecipeConfig:
-            recipe = recipes.get(document.fingerprint, self.settings.recipe)
-            return recipe.model_copy(update={"ontology": ontology}) if ontology else recipe
+        present_recipe = cache(lambda: self.settings.recipe)
+        # Limits are of the reading, which is done now.
+        given: dict[str, Any] = {"load": self.settings.load} | ({"ontology": ontology} if ontology else {})
 
-        return order_reextractions(wanted, recipe_of)
+        @cache
+        def recipe_of(fingerprint: str) -> RecipeConfig:
+            return (recipes.get(fingerprint) or present_recipe()).model_copy(update=given)
+
+        plan = order_reextractions(wanted, lambda document: recipe_of(document.fingerprint))
+        for one in plan:
+            self.check_workers(one.recipe)
+        return plan
 
     def reextract(
         self,

@@ -7,6 +7,7 @@ import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, cast
@@ -15,7 +16,7 @@ import numpy as np
 
 from pipeline.adapters.services import calling_service
 from pipeline.embed import check_vectors, check_width
-from pipeline.errors import EmbeddingInvalid, ModelOutputInvalid, ModelUnavailable
+from pipeline.errors import EmbeddingInvalid, ModelOutputInvalid, ModelUnavailable, TransientError
 from pipeline.ids import fingerprint
 from pipeline.models import Extraction, Mention, Relation
 from pipeline.ontology import Ontology
@@ -153,7 +154,9 @@ def as_embedder(found: object, name: str) -> Embedder:
     built = found() if inspect.isclass(found) else found
     if callable(getattr(built, "embed", None)) and all(hasattr(built, given) for given in ("model_id", "dimension")):
         embedder = cast("Embedder", built)
-        check_vectors(_ask(embedder.embed, [_PROBE], embedder.model_id), 1, embedder)
+        # A service that is away now may be there when it is needed.
+        with suppress(TransientError):
+            check_vectors(_ask(embedder.embed, [_PROBE], embedder.model_id), 1, embedder)
         return embedder
     if callable(built):
         return CallableEmbedder(built, f"python:{name}@{source_fingerprint(name)[:12]}")

@@ -1,6 +1,7 @@
 """Runs carry the settings that their files are made with, and documents keep those of their last ingest."""
 
 import json
+import time
 
 import pytest
 
@@ -118,5 +119,14 @@ def test_a_worker_imports_no_code_that_a_run_names(system, folder, graph_name):
     )
     system.client.ledger.append(run, 0, [NewFile("a.txt", 1)])
     system.client.ledger.seal(run)
+    deadline = time.monotonic() + 60
+    while system.outcomes(run) != {"a.txt": ("waiting", "recipe_unavailable")}:
+        assert time.monotonic() < deadline, system.outcomes(run)
+        system.client.tick()
+        time.sleep(0.05)
+    (report,) = system.client.files(run)
+    assert "no extractor 'os:system'" in report.message
+    with pytest.raises(WorkersDiffer):
+        system.client.resume(run)
+    system.client.verbs.cancel(run)
     system.finish(run)
-    assert set(system.outcomes(run).values()) == {("failed", "model_unavailable")}

@@ -52,7 +52,8 @@ def files_text(count: int) -> str:
 def explain_internal_errors(count: int) -> str:
     """Say whose fault they are and where to look."""
     return (
-        f"{files_text(count)} failed by an internal error: a fault of graphmill (or of an extractor of your own), not of the file. "
+        f"{files_text(count)} failed by an internal error: a fault of graphmill (or of an extractor of your own), not "
+        "of the file. "
         "The traceback is in the log of the worker that had it, under stage_failed and the file's name "
         "(embedded stack: the logs folder of the data folder)."
     )

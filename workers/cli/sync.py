@@ -131,12 +131,14 @@ def _show_unread(output: Output, plan: "SyncPlan") -> None:
 
 
 def _show_done(output: Output, client: Any, plan: "SyncPlan", status: Any, flags: str) -> ExitCode:
-    from workers.cli.summary import show_summary
+    from workers.cli.summary import files_text, show_summary
 
     if not output.as_json:
         _show_unread(output, plan)
         if plan.adopted:
-            output.line(f"{len(plan.adopted):,} documents were named from another folder, and now from {plan.root}.")
+            output.line(
+                f"{files_text(len(plan.adopted))} of documents that were named from another folder: now {plan.root}"
+            )
     if status is not None:
         more = {"adopted": len(plan.adopted), "kept": plan.kept, "unread": _unread(plan)}
         code = show_summary(output, client, status, flags, more)

@@ -2,9 +2,8 @@
 
 import secrets
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import batched, pairwise
-from typing import Any
 
 from pipeline import ids
 from pipeline.adapters.falkor import revise_statements as cypher
@@ -32,8 +31,9 @@ def clear_documents(graph: FalkorGraph, document_ids: Sequence[str], epoch: int,
     # Once for all: it takes time that grows with the graph.
     settle_labels(graph)
     gone = end_past(graph, unfinished, epoch, progress)
-    nodes = [node for one in unfinished for node in (ids.next_version(one), one)]
-    discard_documents(graph, [node for node in nodes if node in found and not found[node].content_hash], epoch)
+    # Apart, as they may share passages.
+    discard_documents(graph, [node for one in unfinished if (node := ids.next_version(one)) in found], epoch, progress)
+    discard_documents(graph, sorted(half), epoch, progress)
     return {one: gone[ids.past_version(one)] for one in document_ids}
 
 
@@ -55,17 +55,17 @@ def end_past(graph: FalkorGraph, document_ids: Sequence[str], epoch: int, progre
 
     The caller has let the engine settle its labels.
     """
-    gone = discard_documents(graph, [ids.past_version(one) for one in document_ids], epoch)
+    gone, touched = discard_documents(graph, [ids.past_version(one) for one in document_ids], epoch, progress)
     progress()
-    named = _name_chunks(graph, document_ids, epoch)
-    _derive(graph, Touched(entities=gone.entities, relations=gone.relations | named), epoch, progress)
-    _place_chunks(graph, document_ids, epoch)
-    _unlink(graph, document_ids, epoch)
-    _run_pages(graph, cypher.DONE, document_ids, epoch, clearing=statements.CLEARING)
-    return gone.chunks
+    touched.relations.update(_name_chunks(graph, document_ids, epoch, progress))
+    _derive(graph, touched, epoch, progress)
+    _place_chunks(graph, document_ids, epoch, progress)
+    _unlink(graph, document_ids, epoch, progress)
+    run_fenced(graph, cypher.DONE, epoch, document_ids, clearing=statements.CLEARING)
+    return gone
 
 
-def _name_chunks(graph: FalkorGraph, document_ids: Sequence[str], epoch: int) -> frozenset[str]:
+def _name_chunks(graph: FalkorGraph, document_ids: Sequence[str], epoch: int, progress: Progress) -> set[str]:
     """Give passages the names of their documents' own: after a renaming, and where one replaced another.
 
     Gives the relations whose facts name them.
@@ -81,12 +81,13 @@ def _name_chunks(graph: FalkorGraph, document_ids: Sequence[str], epoch: int) ->
         for chunk, text in graph.ro_query(cypher.TEXTS, id=document):
             names[document].append([chunk, ids.chunk_id(document, text, seen[text]), document])
             seen[text] += 1
-    relations: frozenset[str] = frozenset()
+    relations: set[str] = set()
     for page in batched((row for rows in names.values() for row in rows), _PAGE):
         said = read_touched(graph, [before for before, *_ in page])
         mark_pending(graph, said.marks(), secrets.token_hex(8), epoch)
         run_fenced(graph, cypher.NAME_CHUNKS, epoch, page)
-        relations |= said.relations
+        relations.update(said.relations)
+        progress()
     return relations
 
 
@@ -101,23 +102,25 @@ def _derive(graph: FalkorGraph, touched: Touched, epoch: int, progress: Progress
         progress()
 
 
-def _place_chunks(graph: FalkorGraph, document_ids: Sequence[str], epoch: int) -> None:
+def _place_chunks(graph: FalkorGraph, document_ids: Sequence[str], epoch: int, progress: Progress) -> None:
     """Let passages that were kept tell their new place themselves."""
     moved = graph.ro_query(cypher.MOVED, document_ids)
-    _run_pages(graph, cypher.PLACE_CHUNKS, [[chunk, document] for document, chunk, differs in moved if differs], epoch)
-    _run_pages(graph, cypher.FORGET_PLACES, [[chunk, document] for document, chunk, _ in moved], epoch)
+    placed = [[chunk, document] for document, chunk, differs in moved if differs]
+    _run_pages(graph, cypher.PLACE_CHUNKS, placed, epoch, progress)
+    _run_pages(graph, cypher.FORGET_PLACES, [[chunk, document] for document, chunk, _ in moved], epoch, progress)
 
 
-def _unlink(graph: FalkorGraph, document_ids: Sequence[str], epoch: int) -> None:
+def _unlink(graph: FalkorGraph, document_ids: Sequence[str], epoch: int, progress: Progress) -> None:
     """Remove the order that passages had in the old version."""
     order: defaultdict[str, list[str]] = defaultdict(list)
     for document, chunk in graph.ro_query(cypher.ORDER, document_ids):
         order[document].append(chunk)
     wanted = {pair for chunks in order.values() for pair in pairwise(chunks)}
     links = graph.ro_query(cypher.LINKS, document_ids)
-    _run_pages(graph, cypher.UNLINK, [[a, b] for a, b in links if (a, b) not in wanted], epoch)
+    _run_pages(graph, cypher.UNLINK, [[a, b] for a, b in links if (a, b) not in wanted], epoch, progress)
 
 
-def _run_pages(graph: FalkorGraph, statement: str, rows: Iterable[Any], epoch: int, **parameters: str) -> None:
+def _run_pages(graph: FalkorGraph, statement: str, rows: Sequence[list[str]], epoch: int, progress: Progress) -> None:
     for page in batched(rows, _PAGE):
-        run_fenced(graph, statement, epoch, page, **parameters)
+        run_fenced(graph, statement, epoch, page)
+        progress()

@@ -10,6 +10,7 @@ from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
 from pipeline.adapters.falkor.pending import mark_pending
 from pipeline.ids import relation_key
+from pipeline.ports import Progress
 
 _PAGE = 500
 # What another version of the document holds as well stays.
@@ -35,40 +36,44 @@ _DELETE_DOCUMENTS = "UNWIND $rows AS id MATCH (d:Document {id: id}) DELETE d RET
 
 @dataclass(frozen=True, slots=True)
 class Touched:
-    """What chunks mention and state: entities, and relations by their keys; and how many chunks a node had."""
+    """What chunks mention and state: entities, and relations by their keys."""
 
-    chunks: Counter[str] = field(default_factory=Counter)
-    entities: frozenset[str] = frozenset()
-    relations: frozenset[str] = frozenset()
+    entities: set[str] = field(default_factory=set)
+    relations: set[str] = field(default_factory=set)
 
     def marks(self) -> list[tuple[str, str]]:
         """Give all of it for `mark_pending`."""
         return [*(("entity", one) for one in self.entities), *(("relation", one) for one in self.relations)]
 
 
-def discard_documents(graph: FalkorGraph, nodes: Sequence[str], epoch: int) -> Touched:
+def discard_documents(
+    graph: FalkorGraph, nodes: Sequence[str], epoch: int, progress: Progress
+) -> tuple[Counter[str], Touched]:
     """Remove documents and their chunks with mentions and supports; repeating it ends what was begun.
 
-    The caller has let the engine settle its labels.
+    The caller has let the engine settle its labels. No two of the nodes may share chunks: those would stay.
+    Gives how many chunks of each node went, and what they touched.
 
     Entities and relations that lose something are pending before they do, so that finalize derives
     them anew, and deletes those that nothing mentions or states any more.
     """
-    gone = Touched()
+    gone: Counter[str] = Counter()
+    touched = Touched()
     if not nodes or not run_fenced(graph, _UNSTAGE, epoch, nodes):
-        return gone
+        return gone, touched
     for page in batched(graph.ro_query(_CHUNKS, nodes), _PAGE):
-        touched = read_touched(graph, [chunk for chunk, _ in page])
-        mark_pending(graph, touched.marks(), secrets.token_hex(8), epoch)
-        counted = gone.chunks + Counter(node for _, node in page)
-        gone = Touched(counted, gone.entities | touched.entities, gone.relations | touched.relations)
+        said = read_touched(graph, [chunk for chunk, _ in page])
+        mark_pending(graph, said.marks(), secrets.token_hex(8), epoch)
         run_fenced(graph, _DELETE_CHUNKS, epoch, page)
+        gone.update(node for _, node in page)
+        touched.entities.update(said.entities)
+        touched.relations.update(said.relations)
+        progress()
     run_fenced(graph, _DELETE_DOCUMENTS, epoch, nodes)
-    return gone
+    return gone, touched
 
 
 def read_touched(graph: FalkorGraph, chunks: Sequence[str]) -> Touched:
     """Read what a page of chunks mentions and states."""
-    entities = frozenset(entity for (entity,) in graph.ro_query(_MENTIONED, chunks))
-    relations = frozenset(relation_key(*ends) for ends in graph.ro_query(_SUPPORTED, chunks))
-    return Touched(entities=entities, relations=relations)
+    entities = {entity for (entity,) in graph.ro_query(_MENTIONED, chunks)}
+    return Touched(entities, {relation_key(*ends) for ends in graph.ro_query(_SUPPORTED, chunks)})

@@ -1,4 +1,4 @@
-"""The statements of a revision; `$id` is a document's node, unless another is named."""
+"""The statements of a revision; `$id`, or a row, is the id of a document's node, unless another is named."""
 
 from typing import NamedTuple
 

@@ -27,8 +27,10 @@ def stage_documents(graph: FalkorGraph, documents: Sequence[Document], epoch: in
     found = read_versions(graph, [document.id for document in documents])
     _make_room(graph, documents, found, epoch, progress)
     # With other settings the same passage may say other things: then none is kept.
-    same = [one for one in documents if one.id in found and found[one.id].fingerprint == one.fingerprint]
-    others = [one for one in documents if one not in same]
+    same: list[Document] = []
+    others: list[Document] = []
+    for one in documents:
+        (same if one.id in found and found[one.id].fingerprint == one.fingerprint else others).append(one)
     kept = {chunk for (chunk,) in graph.ro_query(cypher.KEPT, [one.id for one in same])}
     merged = resolve_merged(graph, extracted_ids(documents))
     for some, suffix in ((same, ""), (others, ids.VERSION_SUFFIX)):
@@ -63,7 +65,7 @@ def _make_room(
     if past:
         end_past(graph, past, epoch, progress)
     if stale:
-        discard_documents(graph, stale, epoch)
+        discard_documents(graph, stale, epoch, progress)
 
 
 def _check(graph: FalkorGraph, rows: GraphRows, kept: Collection[str]) -> None:

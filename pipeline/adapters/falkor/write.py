@@ -65,11 +65,6 @@ class FalkorWriter:
             if content_hash
         }
 
-    def discard(self, document_id: str, epoch: int) -> None:
-        """See `GraphWriter.discard`."""
-        settle_labels(self._graph)
-        discard_documents(self._graph, [document_id], epoch)
-
     def write(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
         """See `GraphWriter.write`.
 
@@ -110,12 +105,14 @@ class FalkorWriter:
         """Write what is not complete; another writer of the same documents may complete some in the meantime."""
         wanted = documents
         while wanted:
-            complete = self._make_room(wanted, epoch)
+            complete = self._make_room(wanted, epoch, progress)
             wanted = {identity: document for identity, document in wanted.items() if identity not in complete}
             try:
                 self._write_versions(wanted, epoch, progress)
             except WriteIncomplete:
-                if not self._make_room(wanted, epoch):
+                # Only who has its leases still may touch what another is writing.
+                progress()
+                if not self._make_room(wanted, epoch, progress):
                     raise
             else:
                 return
@@ -130,31 +127,30 @@ class FalkorWriter:
             if run_fenced(self._graph, statements.STAMP, epoch, page) != len(page):
                 raise WriteIncomplete("Somebody else has written a document of the batch in the meantime.")
 
-    def _make_room(self, documents: Mapping[str, Document], epoch: int) -> set[str]:
+    def _make_room(self, documents: Mapping[str, Document], epoch: int, progress: Progress) -> set[str]:
         """Refuse what is stored in another version, and remove what an unfinished write of one left behind.
 
         Gives the documents that are stored already as they are to be.
         """
         if unusable := [identity for identity in documents if not is_storable(identity)]:
             raise GraphRejected(f"this is no id that a graph finds again: {unusable[0]!r}")
+        nexts, pasts = ([make(identity) for identity in documents] for make in (next_version, past_version))
+        found = {row[0]: row[1:] for row in self._graph.ro_query(statements.STATE, [*nexts, *pasts, *documents])}
         leftovers, complete = [], set()
-        # Of other versions first: what they share with this one's leftovers goes with the last of them.
-        beside = [make(identity) for identity in documents for make in (next_version, past_version)]
-        found = self._graph.ro_query(statements.STATE, [*beside, *documents])
-        for identity, content_hash, _, fingerprint, _, writing, *_ in found:
-            document = documents.get(identity)
-            if document is None:
-                leftovers.append(identity)
-                continue
+        for identity, document in documents.items():
+            content_hash, _, fingerprint, _, writing, *_ = found.get(identity, (None,) * 5)
             if content_hash and (content_hash, fingerprint) != (document.content_hash, document.fingerprint):
                 raise GraphRejected(f"document {identity!r} is stored in another version: it must be updated")
             if content_hash:
                 complete.add(identity)
-            elif writing != statements.version_of(document):
+            elif identity in found and writing != statements.version_of(document):
                 leftovers.append(identity)
-        if leftovers:
+        # One after the other, as they may share passages: those go with the last of them.
+        groups = ([one for one in nexts if one in found], [one for one in pasts if one in found], leftovers)
+        if any(groups):
             settle_labels(self._graph)
-            discard_documents(self._graph, leftovers, epoch)
+        for nodes in groups:
+            discard_documents(self._graph, nodes, epoch, progress)
         return complete
 
 
