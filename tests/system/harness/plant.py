@@ -40,7 +40,8 @@ SETTINGS = {
     "GRAPHMILL_VISIBILITY_TIMEOUT": "12",
     "GRAPHMILL_REDIS_TIMEOUT": "3",
     "GRAPHMILL_GRAPH_TIMEOUT": "4",
-    "GRAPHMILL_QUERY_TIMEOUT": "20",
+    # Longer than it takes to notice that a worker went deaf, and to replace it.
+    "GRAPHMILL_QUERY_TIMEOUT": "60",
     # Kills at random may strike one file thrice; that is not its fault.
     "GRAPHMILL_MAX_STARTS": "6",
     "REMAP_SIGTERM": "SIGQUIT",
