@@ -85,7 +85,6 @@ def test_a_writer_whose_graph_is_dropped_under_it_leaves_it_dropped_whatever_ste
     [
         lambda graph: FalkorReviser(graph).retire("file:a.txt", 1),
         lambda graph: FalkorReviser(graph).clear(["file:a.txt"], 1, proceed),
-        lambda graph: FalkorWriter(graph).discard("file:a.txt", 1),
         lambda graph: FalkorCurator(graph).clear_pending([Pending("a", "m", 0)], 1),
         lambda graph: FalkorCurator(graph).set_vectors("entity", [("a", "h", np.ones(2, np.float32))], 1),
         lambda graph: FalkorCurator(graph).merge("a__person", "b__person", 1),

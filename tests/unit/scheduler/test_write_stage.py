@@ -29,7 +29,7 @@ class Shelf(dict):
 
 
 class Writer:
-    """A graph that keeps ids only, and refuses what it is told to."""
+    """A graph that keeps ids only, and refuses what it is told to; its reviser, too."""
 
     def __init__(self):
         self.documents, self.refused, self.discarded, self.missing = {}, set(), [], False
@@ -50,8 +50,9 @@ class Writer:
         if self.refused:
             raise GraphRejected(f"refused: {self.refused}")
 
-    def discard(self, document_id, epoch):
-        self.discarded.append(document_id)
+    def clear(self, names, epoch, progress):
+        self.discarded += names
+        return dict.fromkeys(names, 0)
 
 
 class Reads:
@@ -78,7 +79,7 @@ def stages(client, writer):
         root_of=lambda run: "/",
         recipe_of=lambda run: RECIPE,
         artifacts=Shelf(),
-        graphs=Graphs(lambda graph: writer, lambda graph: None, lambda graph: None),
+        graphs=Graphs(lambda graph: writer, lambda graph: writer, lambda graph: None),
         leases=Leases(client, ttl_ms=60_000),
     )
 
