@@ -14,16 +14,18 @@ LONG = 5.0
 @pytest.fixture
 def ended(monkeypatch):
     """The exit codes that the process would have ended with."""
-    codes, seen = [], threading.Event()
+    codes, seen, over = [], threading.Event(), threading.Event()
 
     def end(code):
         codes.append(code)
         seen.set()
-        raise SystemExit
+        # As the real one, it does not return.
+        over.wait()
 
     monkeypatch.setattr(watchdog.os, "_exit", end)
     monkeypatch.setattr(watchdog.faulthandler, "dump_traceback", lambda **_: None)
-    return codes, seen
+    yield codes, seen
+    over.set()
 
 
 @pytest.fixture
