@@ -1,8 +1,8 @@
 """Ends a worker whose main loop stands still: alive, it would hold its place and take nothing for ever.
 
-Celery's main process has been seen to stop after connections went silent and a task's process was killed at
-its time limit. Only another thread can notice; a supervisor (the embedded stack, Compose, systemd) then starts
-a new worker, and the ledger gives its files back.
+Seen with kombu 5.7: the connection of Celery's remote control falls silent in the middle of a message, and the
+rest of it is read without a timeout, in the main loop. Only another thread can notice; a supervisor (the embedded
+stack, Compose, systemd) then starts a new worker, and the ledger gives its files back.
 """
 
 import faulthandler
