@@ -1,8 +1,11 @@
 """The client: what the CLI and other programs do with a running system, over ledger and queues."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from pydantic import ValidationError
 
 from pipeline.config import RecipeConfig
 from pipeline.errors import GraphMissing
@@ -89,7 +92,9 @@ class Client(Upkeep):
         if status.state is RunState.CANCELLED:
             raise RunOver(f"Run {run} was cancelled and does not go on. Ingest {status.root} again as a new run.")
         if not status.over and (carried := self.ledger.recipe(run)):
-            self.check_workers(RecipeConfig.model_validate_json(carried))
+            # What a later release has spelled is for its workers to read: here files wait, and say so.
+            with suppress(ValidationError):
+                self.check_workers(RecipeConfig.model_validate_json(carried))
         if status.state is RunState.OPEN:
             self._list_anew(status, listed)
         return self.verbs.go_on(run)

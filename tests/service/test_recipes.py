@@ -52,6 +52,15 @@ def redo(system, client, graph, *documents, **how):
     return {path: state for run in runs for path, (state, _) in system.outcomes(system.finish(run).run).items()}
 
 
+def wait_until_none_can(system, run):
+    """Wait until a worker has found that it cannot make the run's one file."""
+    deadline = time.monotonic() + 60
+    while system.outcomes(run) != {"a.txt": ("waiting", "recipe_unavailable")}:
+        assert time.monotonic() < deadline, system.outcomes(run)
+        system.client.tick()
+        time.sleep(0.05)
+
+
 def test_a_run_is_made_with_the_settings_of_who_gave_it_and_not_with_the_workers(system, other, folder, graph_name):
     system.ingest(folder, f"{graph_name}-plain")
     system.finish(other.submit([folder], folder, graph=graph_name))
@@ -119,14 +128,22 @@ def test_a_worker_imports_no_code_that_a_run_names(system, folder, graph_name):
     )
     system.client.ledger.append(run, 0, [NewFile("a.txt", 1)])
     system.client.ledger.seal(run)
-    deadline = time.monotonic() + 60
-    while system.outcomes(run) != {"a.txt": ("waiting", "recipe_unavailable")}:
-        assert time.monotonic() < deadline, system.outcomes(run)
-        system.client.tick()
-        time.sleep(0.05)
+    wait_until_none_can(system, run)
     (report,) = system.client.files(run)
     assert "no extractor 'os:system'" in report.message
     with pytest.raises(WorkersDiffer):
         system.client.resume(run)
+    system.client.verbs.cancel(run)
+    system.finish(run)
+
+
+def test_the_files_of_a_run_that_a_later_release_spelled_wait_and_resume_breaks_nothing(system, folder, graph_name):
+    ledger = system.client.ledger
+    run = ledger.open_run(graph_name, str(folder), finalize="never", options={}, recipe=("later", '{"later": 1}'))
+    ledger.append(run, 0, [NewFile("a.txt", 1)])
+    ledger.seal(run)
+    system.client.verbs.pause(run, "")
+    assert not system.client.resume(run).over
+    wait_until_none_can(system, run)
     system.client.verbs.cancel(run)
     system.finish(run)
