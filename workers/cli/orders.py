@@ -48,7 +48,6 @@ def follow_run(
     from workers.cli.watching import show_listing, watch_run
 
     made: list[str] = []
-    sealed = False
 
     def opened(run: str) -> None:
         made.append(run)
@@ -58,13 +57,10 @@ def follow_run(
             display.note(f"Run {run}: graph {system.client.status(run).graph}")
 
     def hint() -> str:
-        if not made:
-            return "no run was made yet."
-        return f"graphmill resume {made[0]}{flags}" if sealed else how_to_go_on(system, made[0], flags)
+        return how_to_go_on(system, made[0], flags) if made else "no run was made yet."
 
     with interruptible(hint, display.note):
         run = submit(opened=opened, listed=show_listing(system, display))
-        sealed = True
         if not run:
             return None
         return system.client.status(run) if detach else watch_run(system, display, run)
