@@ -84,8 +84,8 @@ class IngestStages:
             text = self._take_text(f, recipe, source, data, table)
         except LoadError as error:
             # Where an attempt has been made before, its document may have been taken from the readers alone.
-            begun = stored or f.defers or f.starts > 1
-            if begun and error.load_code is LoadCode.EMPTY_DOCUMENT:
+            tried = stored or f.defers or f.starts > 1
+            if tried and error.load_code is LoadCode.EMPTY_DOCUMENT:
                 return {"op": Op.DELETE.value, "why": str(error)}
             raise
         return {**text, "source": source, "base": stored.content_hash if stored else ""}
