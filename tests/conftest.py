@@ -17,8 +17,9 @@ from redis.backoff import ConstantBackoff, NoBackoff
 from redis.retry import Retry
 
 from pipeline import ids
-from pipeline.adapters.falkor import FalkorGraph, connect
+from pipeline.adapters.falkor import FalkorGraph, FalkorReviser, FalkorWriter, connect
 from pipeline.models import Chunk, Document, Extraction, Mention, Relation
+from pipeline.ontology import DEFAULT_ONTOLOGY
 
 # Whatever a developer has exported must not reach a test.
 _CLEARED_PREFIXES = ("GRAPHMILL_", "FALKORDB_")
@@ -186,6 +187,20 @@ def graph(graph_server: Server, graph_name: str) -> Iterator[FalkorGraph]:
     client = connect(graph_server.url, graph_name)
     yield client
     client.close()
+
+
+@pytest.fixture
+def writer(graph: FalkorGraph) -> FalkorWriter:
+    """A writer of a graph that is ready for it."""
+    writer = FalkorWriter(graph)
+    writer.prepare(DEFAULT_ONTOLOGY)
+    return writer
+
+
+@pytest.fixture
+def reviser(graph: FalkorGraph, writer: FalkorWriter) -> FalkorReviser:
+    """What changes documents of a graph that is ready for it."""
+    return FalkorReviser(graph)
 
 
 type Said = tuple[str, Sequence[tuple[str, str]], Sequence[tuple[str, str, str]]]

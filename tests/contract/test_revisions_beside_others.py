@@ -27,18 +27,6 @@ def proceed() -> None:
     """Stands for leases that hold."""
 
 
-@pytest.fixture
-def writer(graph: FalkorGraph) -> FalkorWriter:
-    writer = FalkorWriter(graph)
-    writer.prepare(DEFAULT_ONTOLOGY)
-    return writer
-
-
-@pytest.fixture
-def reviser(graph: FalkorGraph, writer: FalkorWriter) -> FalkorReviser:
-    return FalkorReviser(graph)
-
-
 def update(reviser: FalkorReviser, document: Document) -> None:
     reviser.stage([document], 1, proceed)
     reviser.swap(document, 1)

@@ -135,6 +135,19 @@ def refuse(reviser, document_id):
     reviser.stage = staged
 
 
+def write_without_clearing(bench, batch):
+    """Write, where the last of the three grants is refused, as while a merge holds the graph."""
+    grant, asked = bench.leases.try_graph, []
+
+    def refused_last(*wanted):
+        asked.append(wanted)
+        return 0 if len(asked) > 2 else grant(*wanted)
+
+    bench.leases.try_graph = refused_last
+    bench.work(batch, "write")
+    bench.leases.try_graph = grant
+
+
 def test_bytes_that_change_without_the_text_are_noted_and_the_graph_is_in_step(bench):
     bench.ingest(bench.put("a.txt", f"{ADA}\nMore.\n"))
     assert bench.ingest(bench.put("a.txt", f"{ADA}\r\nMore.\r\n")) == {"a.txt": ("unchanged", "ok")}
@@ -164,15 +177,7 @@ def test_a_new_version_that_the_graph_refuses_fails_alone_and_the_old_one_stays(
 def test_an_emptied_file_leaves_nothing_where_its_clearing_was_put_off(bench):
     bench.ingest(bench.put("a.txt", ADA))
     run, batch = bench.bring(bench.put("a.txt", " "))
-    grant, asked = bench.leases.try_graph, []
-
-    def refused_last(*wanted):
-        asked.append(wanted)
-        return 0 if len(asked) > 2 else grant(*wanted)
-
-    bench.leases.try_graph = refused_last
-    bench.work(batch, "write")
-    bench.leases.try_graph = grant
+    write_without_clearing(bench, batch)
     assert bench.nodes() == [ids.past_version("file:a.txt")], "readers do not see it, and it is still to be removed"
     assert bench.go_on(run) == {"a.txt": ("skipped", "empty_document")}
     assert bench.nodes() == []
@@ -248,15 +253,7 @@ def test_what_a_cancelled_run_left_half_written_is_removed(bench):
 def test_a_document_that_is_made_anew_while_its_past_version_is_cleared_is_made_anew(bench):
     bench.ingest(bench.put("a.txt", ADA))
     _, batch = bench.bring(bench.put("a.txt", CASS))
-    grant, asked = bench.leases.try_graph, []
-
-    def refused_last(*wanted):
-        asked.append(wanted)
-        return 0 if len(asked) > 2 else grant(*wanted)
-
-    bench.leases.try_graph = refused_last
-    bench.work(batch, "write")
-    bench.leases.try_graph = grant
+    write_without_clearing(bench, batch)
     bench.max_tokens = 64
     anew = bench.ingest(bench.put("a.txt", CASS, op="reextract"))
     assert anew == {"a.txt": ("updated", "ok")}

@@ -39,13 +39,6 @@ def proceed() -> None:
 
 
 @pytest.fixture
-def writer(graph: FalkorGraph) -> FalkorWriter:
-    writer = FalkorWriter(graph)
-    writer.prepare(DEFAULT_ONTOLOGY)
-    return writer
-
-
-@pytest.fixture
 def curator(graph: FalkorGraph) -> FalkorCurator:
     return FalkorCurator(graph)
 

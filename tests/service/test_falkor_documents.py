@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from pipeline.adapters.falkor import FalkorCurator, FalkorInspector, FalkorReviser, FalkorWriter, scan
+from pipeline.adapters.falkor import FalkorCurator, FalkorInspector, FalkorReviser, scan
 from pipeline.errors import GraphMissing
 from pipeline.models import Pending, PlacedDocument
 from pipeline.ontology import DEFAULT_ONTOLOGY
@@ -14,13 +14,6 @@ SAID = ("Nothing is said here.", [], [])
 FOUNDED = (
     "Ada founded Acme.", [("Ada", "Person"), ("Acme", "Organization")], [("Ada", "FOUNDED", "Acme")]
 )  # fmt: skip
-
-
-@pytest.fixture
-def writer(graph):
-    writer = FalkorWriter(graph)
-    writer.prepare(DEFAULT_ONTOLOGY)
-    return writer
 
 
 def proceed():
