@@ -33,6 +33,39 @@ class ChunkConfig(StageConfig):
     language: str = Field(default="en", description="Language of the sentence rules (ISO 639-1).")
 
 
+class LlmConfig(StageConfig):
+    """Which language model reads passages, and how it is asked."""
+
+    model: str = Field(default="", description="Language model of the extractors llm and hybrid, as litellm names it.")
+    fallbacks: tuple[str, ...] = Field(
+        default=(), description="Models that are asked, in this order, while the first one cannot answer."
+    )
+    steps: int = Field(
+        default=1,
+        ge=1,
+        le=2,
+        description="1: one call a passage finds all. 2: one finds entities, a second checks them and relates them.",
+    )
+    max_output_tokens: int = Field(default=4_096, ge=64, description="Most tokens of one answer.")
+    temperature: float = Field(default=0.0, ge=0, le=2, description="Temperature of the model.")
+    min_confidence: float = Field(
+        default=0.75, ge=0, le=1, description="Entities of the first of two steps below it get the type Unknown."
+    )
+
+
+class GlinerConfig(StageConfig):
+    """Which GLiNER model reads passages, and what it has to be sure of."""
+
+    model: str = Field(default="fastino/gliner2-base-v1", description="GLiNER model: a folder, or a name of the hub.")
+    threshold: float = Field(default=0.5, gt=0, lt=1, description="Least score of what GLiNER finds.")
+    unsure_below: float = Field(
+        default=0.75,
+        ge=0,
+        le=1,
+        description="hybrid: passages go to the language model where GLiNER's mean score is below it.",
+    )
+
+
 class RecipeConfig(StageConfig):
     """All that decides how a file comes out. A run carries it, and a graph remembers it for its documents."""
 
@@ -40,6 +73,22 @@ class RecipeConfig(StageConfig):
     ontology: Ontology
     load: LoadConfig
     chunk: ChunkConfig
+    llm: LlmConfig = LlmConfig()
+    gliner: GlinerConfig = GlinerConfig()
+
+
+class CallConfig(StageConfig):
+    """How a language model's service may be called; decides nothing of what comes out."""
+
+    requests_per_minute: int = Field(default=0, ge=0, description="Most calls a minute of one model. 0: no limit.")
+    tokens_per_minute: int = Field(default=0, ge=0, description="Most tokens a minute of one model. 0: no limit.")
+    in_flight: int = Field(default=8, ge=1, le=1024, description="Most calls of one model at once, over all workers.")
+    timeout_seconds: float = Field(default=60.0, gt=0, le=120, description="Longest wait for one answer.")
+    api_base: str = Field(default="", description="Address of an OpenAI-compatible server, as http://host:port/v1.")
+    usd_per_million_in: float | None = Field(
+        default=None, ge=0, description="Price of a million prompt tokens, for models whose price is not known."
+    )
+    usd_per_million_out: float | None = Field(default=None, ge=0, description="Likewise, of a million answered tokens.")
 
 
 class EmbedConfig(StageConfig):

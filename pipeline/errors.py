@@ -8,6 +8,10 @@
     │   ├── ArtifactsUnavailable  the artifact store cannot be read or written: full, read-only, unmounted
     │   ├── FileNotReady          the file cannot be read now; `load_code` says what it comes to if that stays so
     │   ├── ModelBusy             a model's service refuses for load or does not answer; `retry_after` says for how long
+    │   │   └── ModelTimeout      it took longer than it may for one answer
+    │   ├── HaltsRun              a person must act before anything of the run can go on
+    │   │   ├── ModelRefused      a model's service takes no call of ours: key, quota, no such model
+    │   │   └── BudgetSpent       what the run may cost is spent
     │   └── WriteIncomplete       what is stored is less than what was sent
     └── PermanentError            trying again with the same input gives the same answer
         ├── LoadError             the file cannot be read as text; `code` says why
@@ -18,6 +22,8 @@
         ├── ArtifactStoreMissing  a folder holds no artifact store
         ├── ModelUnavailable      a model or its data is not installed
         ├── ModelOutputInvalid    a model's answer is not what its port promises
+        ├── PromptTooLong         a prompt is longer than its model takes; less text may fit
+        ├── PassageUnread         what one passage says could not be had; `unread_code` says why
         ├── EmbedderMismatch      the graph was built with another embedder
         ├── EmbeddingInvalid      an embedder's vectors have the wrong shape, are not finite, or are zero
         └── QueryInvalid          a question or a draft that cannot be worked on
@@ -110,6 +116,22 @@ class ModelBusy(TransientError):
     """The service behind a model limits our rate, is overloaded, or does not answer."""
 
 
+class ModelTimeout(ModelBusy):
+    """A model's service took longer than it may for one answer."""
+
+
+class HaltsRun(TransientError):
+    """Nothing of its run can go on before a person has acted: the run pauses, its files wait in it."""
+
+
+class ModelRefused(HaltsRun):
+    """A model's service takes no call of ours: the key is wrong, the quota is used up, there is no such model."""
+
+
+class BudgetSpent(HaltsRun):
+    """What the run may cost, in money or tokens, is spent."""
+
+
 class WriteIncomplete(TransientError):
     """What the graph stores after a write is less than what was sent."""
 
@@ -166,6 +188,45 @@ class ModelUnavailable(PermanentError):
 
 class ModelOutputInvalid(PermanentError):
     """A model's answer is not what its port promises: another count, shape or kind of values."""
+
+
+class PromptTooLong(PermanentError):
+    """A prompt is longer than its model takes; less text may fit."""
+
+
+class UnreadCode(StrEnum):
+    """Why it could not be had what a passage says, as a closed set for reports."""
+
+    MALFORMED = "malformed_answer"
+    """No JSON of the asked shape, also after a repair and a second try."""
+    EMPTY = "empty_answer"
+    """Nothing was answered."""
+    TRUNCATED = "truncated_answer"
+    """Cut off at the most tokens that an answer may have, also for parts of the passage."""
+    REFUSED = "refused"
+    """The model, or a filter before it, refuses to read this text."""
+    TOO_LONG = "too_long"
+    """The model takes no prompt of that length, not even for parts of the passage."""
+    TIMEOUT = "timeout"
+    """No answer within the time limit, several times."""
+
+
+class PassageUnread(PermanentError):
+    """What one passage says could not be had: `(code, message)`. Its document is written without it, as partial."""
+
+    def __init__(self, code: UnreadCode, message: str) -> None:
+        super().__init__(code, message)
+        self.unread_code = code
+        self.message = message
+
+    @property
+    def code(self) -> str:
+        """The closed code of the failure."""
+        return self.unread_code.value
+
+    def __str__(self) -> str:
+        """Say what happened."""
+        return self.message
 
 
 class EmbedderMismatch(PermanentError):

@@ -88,12 +88,36 @@ class Relation:
 
 
 @dataclass(frozen=True, slots=True)
+class Usage:
+    """What calls of a model cost: how many, their tokens, and US dollars (None where a price is unknown)."""
+
+    calls: int = 0
+    tokens_in: int = 0
+    tokens_out: int = 0
+    usd: float | None = 0.0
+
+    def __add__(self, other: "Usage") -> "Usage":
+        """Add up; an unknown price makes the sum unknown."""
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        tokens = (self.tokens_in + other.tokens_in, self.tokens_out + other.tokens_out)
+        return Usage(self.calls + other.calls, *tokens, usd)
+
+
+@dataclass(frozen=True, slots=True)
 class Extraction:
-    """What one chunk says, grounded; `dropped` counts by reason what could not be kept."""
+    """What one chunk says, grounded; `dropped` counts by reason what could not be kept.
+
+    What the text bears out but the ontology does not declare stands in `undeclared_mentions` and
+    `undeclared_relations`, with the types that the extractor gave: candidates for the ontology, which no
+    search sees. `usage` is what reading the chunk cost.
+    """
 
     mentions: tuple[Mention, ...] = ()
     relations: tuple[Relation, ...] = ()
     dropped: Mapping[str, int] = field(default_factory=dict)
+    undeclared_mentions: tuple[Mention, ...] = ()
+    undeclared_relations: tuple[Relation, ...] = ()
+    usage: Usage = Usage()
 
 
 @dataclass(frozen=True, slots=True)

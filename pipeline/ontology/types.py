@@ -4,6 +4,7 @@ import json
 import re
 import unicodedata
 from collections.abc import Iterator, Sequence
+from enum import StrEnum
 from functools import cached_property, lru_cache
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
@@ -60,10 +61,36 @@ class _DeclaredType(BaseModel):
         return _check_label(value)
 
 
+class ValueType(StrEnum):
+    """What kind of value a property has."""
+
+    STRING = "STRING"
+    INTEGER = "INTEGER"
+    FLOAT = "FLOAT"
+    BOOLEAN = "BOOLEAN"
+    DATE = "DATE"
+    LIST = "LIST"
+
+
+class PropertyType(BaseModel):
+    """A property that entities of a type may have."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    name: str
+    type: ValueType = ValueType.STRING
+    description: str = ""
+
+
 class EntityType(_DeclaredType):
-    """A kind of entity; synonyms are other words for it, as `company` for Organization."""
+    """A kind of entity; synonyms are other words for it, as `company` for Organization.
+
+    Entities bear the labels of its `parents`, too, and may have the properties of all.
+    """
 
     synonyms: tuple[str, ...] = ()
+    parents: tuple[str, ...] = ()
+    properties: tuple[PropertyType, ...] = ()
 
 
 class RelationType(_DeclaredType):

@@ -1,10 +1,7 @@
-"""What the stages need from outside, as protocols; `pipeline.adapters` implements them."""
+"""What stages need of one graph: to write, revise, curate, inspect and read it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
-
-import numpy as np
-import numpy.typing as npt
 
 from pipeline.findings import Fault, KindFingerprint
 from pipeline.models import (
@@ -12,64 +9,19 @@ from pipeline.models import (
     Document,
     EmbeddingText,
     Evidence,
-    Extraction,
     FoundFact,
     GraphCounts,
     GraphRecord,
-    LoadedText,
     Pending,
     PlacedDocument,
     StoredDocument,
     WordMatches,
 )
 from pipeline.ontology import Ontology
+from pipeline.ports.models import Vectors
 
-Vectors = npt.NDArray[np.float32]
 Progress = Callable[[], None]
 """Called between units of work; renews the caller's leases and raises when one is lost."""
-
-
-class DocumentReader(Protocol):
-    """Makes text of a file's bytes."""
-
-    fingerprint: str
-    """Changes when the same bytes may give another text."""
-
-    def read(self, data: bytes, name: str) -> LoadedText:
-        """Read the file called `name`; raises `LoadError` with a closed code and a clear message."""
-
-
-class Extractor(Protocol):
-    """Finds entities and relations in passages. Results never depend on batch mates."""
-
-    fingerprint: str
-    """Changes when the same text and ontology may give another result."""
-
-    def extract(self, texts: Sequence[str], ontology: Ontology) -> list[Extraction]:
-        """Read passages; the result runs parallel to `texts`, spans are offsets into each text."""
-
-
-class Embedder(Protocol):
-    """Maps texts to unit vectors."""
-
-    model_id: str
-    dimension: int
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed texts: float32, shape (len(texts), dimension), L2 norm 1."""
-
-
-class ArtifactStore(Protocol):
-    """Results of stages by content-derived key, shared by all hosts."""
-
-    store_id: str
-    """Written once into the store; the graph records it, so that no host works with another store."""
-
-    def get(self, key: str) -> bytes | None:
-        """Give what was put under the key, or None where it is missing or damaged."""
-
-    def put(self, key: str, data: bytes) -> None:
-        """Store durably enough that a later `get` sees all of it or none; writing twice is once."""
 
 
 class GraphWriter(Protocol):

@@ -1,0 +1,32 @@
+"""What the stages need from outside, as protocols; `pipeline.adapters` implements them."""
+
+from pipeline.ports.graph import GraphCurator, GraphInspector, GraphReader, GraphReviser, GraphWriter, Progress
+from pipeline.ports.models import (
+    ArtifactStore,
+    CallingExtractor,
+    ChatAnswer,
+    ChatModel,
+    ChatRequest,
+    DocumentReader,
+    Embedder,
+    Extractor,
+    Vectors,
+)
+
+__all__ = [
+    "ArtifactStore",
+    "CallingExtractor",
+    "ChatAnswer",
+    "ChatModel",
+    "ChatRequest",
+    "DocumentReader",
+    "Embedder",
+    "Extractor",
+    "GraphCurator",
+    "GraphInspector",
+    "GraphReader",
+    "GraphReviser",
+    "GraphWriter",
+    "Progress",
+    "Vectors",
+]
