@@ -1,5 +1,5 @@
 # The commands of graphmill's developers. Paths are relative, so that a checkout may lie anywhere.
-.PHONY: demo setup test test-slow faults check format lock clean help
+.PHONY: demo setup test test-slow test-gliner faults check format lock clean help
 .DEFAULT_GOAL := help
 
 PY := .venv/bin/python
@@ -28,6 +28,9 @@ test: $(STAMP) ## Run the default tests (under 10 minutes)
 
 test-slow: $(STAMP) ## Run the long tests, and the engine's on its newer version
 	sh ops/setup/test_slow.sh
+
+test-gliner: $(STAMP) ## Run GLiNER's tests in an environment of their own (6 GB)
+	sh ops/setup/test_gliner.sh
 
 faults: $(STAMP) ## One pass of the fault suite: whatever breaks, the graph is the same
 	$(PY) -m pytest tests/system/test_faults.py -m "slow or not slow" -k seed01

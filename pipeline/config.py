@@ -5,6 +5,8 @@ from pydantic import BaseModel, ConfigDict, Field
 from pipeline.ids import fingerprint
 from pipeline.ontology import Ontology
 
+_ASKING = frozenset({"llm", "hybrid"})
+
 
 class StageConfig(BaseModel):
     """Base of the stages' settings: immutable, closed, and with a fingerprint for artifact keys."""
@@ -37,8 +39,8 @@ class LlmConfig(StageConfig):
     """Which language model reads passages, and how it is asked."""
 
     model: str = Field(default="", description="Language model of the extractors llm and hybrid, as litellm names it.")
-    fallbacks: tuple[str, ...] = Field(
-        default=(), description="Models that are asked, in this order, while the first one cannot answer."
+    fallbacks: str = Field(
+        default="", description="Models, with commas between, that are asked while the one before cannot answer."
     )
     steps: int = Field(
         default=1,
@@ -51,6 +53,12 @@ class LlmConfig(StageConfig):
     min_confidence: float = Field(
         default=0.75, ge=0, le=1, description="Entities of the first of two steps below it get the type Unknown."
     )
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The models in the order in which they are asked."""
+        given = (self.model, *self.fallbacks.split(","))
+        return tuple(dict.fromkeys(name.strip() for name in given if name.strip()))
 
 
 class GlinerConfig(StageConfig):
@@ -75,6 +83,13 @@ class RecipeConfig(StageConfig):
     chunk: ChunkConfig
     llm: LlmConfig = LlmConfig()
     gliner: GlinerConfig = GlinerConfig()
+    grown_from: str = ""
+    """Fingerprint of an ontology that this one adds to: what was read under that one is taken over, not read anew."""
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether passages are read by calls of a language model, which cost something."""
+        return self.extractor in _ASKING
 
 
 class CallConfig(StageConfig):

@@ -8,7 +8,8 @@
     │   ├── ArtifactsUnavailable  the artifact store cannot be read or written: full, read-only, unmounted
     │   ├── FileNotReady          the file cannot be read now; `load_code` says what it comes to if that stays so
     │   ├── ModelBusy             a model's service refuses for load or does not answer; `retry_after` says for how long
-    │   │   └── ModelTimeout      it took longer than it may for one answer
+    │   │   ├── ModelTimeout      it took longer than it may for one answer
+    │   │   └── FormRefused       it does not take the form of the question; the next one has another
     │   ├── HaltsRun              a person must act before anything of the run can go on
     │   │   ├── ModelRefused      a model's service takes no call of ours: key, quota, no such model
     │   │   └── BudgetSpent       what the run may cost is spent
@@ -19,6 +20,7 @@
         ├── GraphMissing          the graph was never prepared, or has been deleted
         ├── GraphRejected         the graph server refused the query itself
         ├── OntologyError         an ontology file contradicts itself
+        ├── OntologyChanged       a graph's ontology has another version than the one that was to be followed
         ├── ArtifactStoreMissing  a folder holds no artifact store
         ├── ModelUnavailable      a model or its data is not installed
         ├── ModelOutputInvalid    a model's answer is not what its port promises
@@ -120,6 +122,10 @@ class ModelTimeout(ModelBusy):
     """A model's service took longer than it may for one answer."""
 
 
+class FormRefused(ModelBusy):
+    """A model's service does not take the form of the question, at no cost; asked again at once, it gets another."""
+
+
 class HaltsRun(TransientError):
     """Nothing of its run can go on before a person has acted: the run pauses, its files wait in it."""
 
@@ -176,6 +182,10 @@ class GraphRejected(PermanentError):
 
 class OntologyError(PermanentError):
     """An ontology contradicts itself or cannot be read."""
+
+
+class OntologyChanged(PermanentError):
+    """The graph's ontology has another version than the one that was to be followed: somebody else was faster."""
 
 
 class ArtifactStoreMissing(PermanentError):

@@ -13,6 +13,8 @@ from functools import lru_cache
 FILE_PREFIX = "file:"
 _KEYED_PREFIX = "KEY:"
 _ESCAPED = re.compile(r"\\(\\|x[0-9a-f]{2})")
+_PARTIAL = "+"
+"""Stands in the fingerprint of a document before what tells of its unread passages; others are hexadecimal."""
 KEY_SEPARATOR = "\x1f"
 """Stands between the parts of a relation's key."""
 VERSION_SUFFIX = f"{KEY_SEPARATOR}next"
@@ -136,6 +138,18 @@ def split_relation_key(key: str) -> tuple[str, str, str]:
     """Give the source, type and target back that `relation_key` joined."""
     source, rel_type, target = key.split(KEY_SEPARATOR)
     return source, rel_type, target
+
+
+def mark_partial(made_with: str, unread: Iterable[str]) -> str:
+    """Give the fingerprint of a document some of whose passages could not be read; `unread` names these."""
+    names = sorted(unread)
+    return f"{made_with}{_PARTIAL}{len(names)}.{fingerprint(names)[:16]}" if names else made_with
+
+
+def split_partial(marked: str) -> tuple[str, int]:
+    """Give what a document was made with, and how many of its passages could not be read."""
+    made_with, _, unread = marked.partition(_PARTIAL)
+    return made_with, int(unread.partition(".")[0] or 0)
 
 
 def artifact_key(kind: str, parts: Iterable[str]) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from pipeline.errors import ArtifactMissing
-from pipeline.models import Chunk, Extraction, Heading, LoadedText, Mention, Page, Relation
+from pipeline.models import Chunk, Extraction, Heading, LoadedText, Mention, Page, Relation, Usage
 from pipeline.tables import Table
 
 FORMAT = "1"
@@ -50,6 +50,11 @@ def decode_extraction(data: bytes | None) -> Extraction:
     return _extraction(_rows(data, "extraction"))
 
 
+def decode_unread(data: bytes) -> str:
+    """Decode the record that a passage could not be read, to its code."""
+    return str(orjson.loads(data)["code"])
+
+
 def decode_table(data: bytes | None) -> Table:
     """Decode a table with all that it says; raises `ArtifactMissing` on None."""
     row = _rows(data, "table")
@@ -66,4 +71,7 @@ def _extraction(row: dict[str, Any]) -> Extraction:
         mentions=tuple(Mention(**mention) for mention in row["mentions"]),
         relations=tuple(Relation(**relation) for relation in row["relations"]),
         dropped=row["dropped"],
+        undeclared_mentions=tuple(Mention(**mention) for mention in row.get("undeclared_mentions", ())),
+        undeclared_relations=tuple(Relation(**relation) for relation in row.get("undeclared_relations", ())),
+        usage=Usage(**row.get("usage", {})),
     )

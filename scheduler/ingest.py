@@ -1,4 +1,4 @@
-"""The first three stages of a file's way into the graph, over the pipeline's pure functions and its ports.
+"""The first two stages of a file's way into the graph, over the pipeline's pure functions and its ports.
 
 Each stage reads the artifact that the one before left, returns at once where its own exists already,
 and leaves a reference of a few hashes for the next. Nothing else travels. A reference with an `op`
@@ -13,22 +13,18 @@ from pathlib import Path
 from pipeline import ids
 from pipeline.chunk import chunk
 from pipeline.errors import LoadCode, LoadError
-from pipeline.extract import extract
 from pipeline.models import StoredDocument
 from pipeline.ports import ArtifactStore
 from pipeline.tables import TableOrder
-from scheduler.codec import decode_chunks, decode_text, encode
+from scheduler.codec import decode_text, encode
 from scheduler.given import take_text
 from scheduler.outcomes import outcome_of_known, outcome_of_overtaken
 from scheduler.preparing import Graphs
 from scheduler.reading import read_patiently
 from scheduler.recipe import Recipe
 from scheduler.records import ClaimedFile, Op, Outcome, begun
-from scheduler.stages import OutOfTurn, StageRun, each_file
+from scheduler.stages import StageRun, each_file
 from scheduler.tabular import take_table
-
-EXTRACT_SLICE = 16
-"""Passages given to the extractor at once; between two slices leases are renewed and the clock is read."""
 
 
 @dataclass(slots=True)
@@ -43,8 +39,6 @@ class IngestStages:
     """Tells what the files of a run are made with."""
     artifacts: ArtifactStore
     graphs: Graphs
-    turn_seconds: float
-    """After this long an extract task keeps what it has and gives the rest of its files another turn."""
 
     # load
 
@@ -121,34 +115,6 @@ class IngestStages:
             self.artifacts.put(key, encode(chunks))
         return {**f.ref, "chunks": key}
 
-    # extract
-
-    def extract(self, run: StageRun) -> None:
-        """Find entities and relations, passage by passage; a large document takes as many turns as it needs."""
-        each_file(self._extract_one)(run)
-
-    def _extract_one(self, run: StageRun, f: ClaimedFile) -> dict[str, str]:
-        if "op" in f.ref or "table" in f.ref:
-            return f.ref
-        recipe = self.recipe_of(run.batch.run)
-        chunks = decode_chunks(self.artifacts.get(f.ref["chunks"]))
-        missing: dict[str, str] = {}
-        for c in chunks:
-            key = recipe.extraction_key(c.text)
-            if key not in missing and self.artifacts.get(key) is None:
-                missing[key] = c.text
-        keys = list(missing)
-        for first in range(0, len(keys), EXTRACT_SLICE):
-            if run.elapsed() > self.turn_seconds:
-                raise OutOfTurn("The rest of this document is extracted in another turn.")
-            some = keys[first : first + EXTRACT_SLICE]
-            texts = [missing[k] for k in some]
-            found = extract(texts, recipe.extractor, recipe.config.ontology)
-            for key, extraction in zip(some, found, strict=True):
-                self.artifacts.put(key, encode(extraction))
-            run.progress()
-        return f.ref
-
 
 def _is_renamed(f: ClaimedFile, before: StoredDocument, source: str) -> bool:
     """Tell whether a document may just get its new name: it has its content still, and its ending's reader.
@@ -167,7 +133,8 @@ def _tell_known(
         overtaken = f.is_given and begun(stored.run_id) > begun(run)
         return outcome_of_overtaken(stored, "load") if overtaken else None
     again = f.op is Op.REEXTRACT or "table" in f.order
-    if again and stored.fingerprint != wanted:
+    # Of one that is partial, what is lacking is asked for again; what was answered is in the store.
+    if stored.fingerprint != wanted and (again or stored.made_with == wanted):
         return None
     if stored.clearing:
         return {"op": Op.CLEAR.value}

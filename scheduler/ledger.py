@@ -16,7 +16,7 @@ import redis
 import structlog
 
 from scheduler.errors import RunNotOpen
-from scheduler.records import Batch, ClaimedFile, NewFile, Outcome
+from scheduler.records import Batch, Budget, ClaimedFile, NewFile, Outcome, Spent, Terms
 from scheduler.reports import RunReports
 from scheduler.scripts import Scripts, reaching_ledger
 from scheduler.states import STAGES, FileState, RunState
@@ -79,11 +79,13 @@ class Ledger(RunReports):
         priority: int = 0,
         most_failed: float = 1.0,
         recipe: tuple[str, str] = ("", ""),
+        terms: Terms | None = None,
     ) -> str:
         """Make a run that takes files until it is sealed; gives its id.
 
         Higher priorities are dispatched first. Of at least 20 files that have ended, a share of failures
-        above `most_failed` pauses the run. `recipe` is what its files are made with, under its fingerprint.
+        above `most_failed` pauses the run. `recipe` is what its files are made with, under its fingerprint;
+        `terms` are for one whose passages are read by calls that cost something.
         """
         now = time.time()
         run = time.strftime("%Y%m%d-%H%M%S-", time.gmtime(now)) + secrets.token_hex(3)
@@ -109,11 +111,18 @@ class Ledger(RunReports):
                 "next": 0,
                 "ended": 0,
                 "tokens": 0,
+                **cast("dict[Any, Any]", terms.as_fields() if terms else {}),
             },
         )
         pipe.zadd("gm:runs", {run: int(now * 1000)})
         pipe.execute()
         return run
+
+    @reaching_ledger()
+    def set_budget(self, run: str, budget: Budget) -> None:
+        """Let a run spend so much in all; a limit that is None stays as it was."""
+        if fields := budget.as_fields():
+            self._redis.hset(f"gm:run:{run}", mapping=cast("dict[Any, Any]", fields))
 
     @reaching_ledger()
     def append(self, run: str, offset: int, files: Sequence[NewFile], *, listing: int = FIRST_LISTING) -> int:
@@ -174,6 +183,10 @@ class Ledger(RunReports):
             row["run"], row["generation"], row["graph"], row["token"], tuple(row["files"]), discard=row["discard"]
         )
 
+    def halt(self, run: str, reason: str) -> None:
+        """Pause a run that runs, for a reason; any other is left as it is."""
+        self._scripts.call("pause", run, "pause", reason, patient=True)
+
     def sweep(self, run: str) -> tuple[int, int, int]:
         """Take back expired files of a run; gives lost messages, lost workers, dead letters."""
         messages, workers, dead = self._scripts.call("sweep", run, self._max_starts, SWEEP_LIMIT)
@@ -225,13 +238,16 @@ class Ledger(RunReports):
         )
         claimed = []
         # A file that has not waited for anything has no error at the end of its row.
-        for index, entry, ref, defers, starts, *error in orjson.loads(raw):
+        for index, entry, ref, defers, starts, again, *error in orjson.loads(raw):
             relative, size, *order = orjson.loads(entry)
             waits = (error[0]["code"], int(error[0].get("times", 1))) if error else ("", 0)
             known = orjson.loads(ref) if ref else {}
             claimed.append(
-                ClaimedFile(int(index), relative, int(size), known, int(defers), int(starts), *waits, *order)
-            )
+                ClaimedFile(
+                    int(index), relative, int(size), known, int(defers), int(starts),
+                    waited_for=waits[0], waits=waits[1], order=order[0] if order else {}, round=int(again),
+                )
+            )  # fmt: skip
         return claimed
 
     def renew(self, run: str, holder: str, indices: Sequence[int]) -> list[int]:
@@ -241,7 +257,7 @@ class Ledger(RunReports):
         raw = self._scripts.call("renew", run, holder, self._lease_ms, _dumps(list(indices)), patient=True)
         return [int(index) for index in orjson.loads(raw)]
 
-    def settle(
+    def settle(  # noqa: PLR0913 - fates of files, and notes on them
         self,
         run: str,
         holder: str,
@@ -252,11 +268,13 @@ class Ledger(RunReports):
         alone: dict[int, float] | None = None,
         seconds: dict[int, float] | None = None,
         errors: dict[int, dict[str, str]] | None = None,
+        spent: dict[int, Spent] | None = None,
     ) -> list[int]:
         """End a stage: outcomes, files that go on (with their reference), files that wait (in seconds).
 
         Those in `alone` wait likewise, and travel without batch mates from then on. `seconds` is the time
-        that the stage took for a file, `errors` what a file waits for, as code and message.
+        that the stage took for a file, `errors` what a file waits for, as code and message, `spent` what was
+        extracted for it, which adds up over its turns.
         Gives the files whose lease was lost meanwhile: whoever holds them now decides their fate.
         """
         moves: list[tuple[int, str, Any]] = [(i, "end", outcome.as_row()) for i, outcome in (ended or {}).items()]
@@ -265,6 +283,9 @@ class Ledger(RunReports):
         moves += [(i, "alone", int(wait * 1000)) for i, wait in (alone or {}).items()]
         if not moves:
             return []
-        rows = [[i, verb, what, (seconds or {}).get(i, 0.0), (errors or {}).get(i)] for i, verb, what in moves]
+        paid = {i: one.as_row() for i, one in (spent or {}).items()}
+        rows = [
+            [i, verb, what, (seconds or {}).get(i, 0.0), (errors or {}).get(i), paid.get(i)] for i, verb, what in moves
+        ]
         raw = self._scripts.call("settle", run, holder, self._queue_ttl_ms, _dumps(rows), patient=True)
         return [int(index) for index in orjson.loads(raw)]

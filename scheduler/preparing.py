@@ -4,8 +4,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from pipeline.errors import GraphMissing, GraphUnavailable
-from pipeline.ports import GraphReviser, GraphWriter
+from pipeline.errors import GraphMissing, GraphUnavailable, OntologyChanged
+from pipeline.ontology import Ontology
+from pipeline.ports import GraphReviser, GraphWriter, OntologyStore
 from scheduler.recipe import Recipe
 
 
@@ -15,6 +16,7 @@ class Graphs:
 
     writer: Callable[[str], GraphWriter]
     reviser: Callable[[str], GraphReviser]
+    ontologies: Callable[[str], OntologyStore]
     check_record: Callable[[str], None]
     """Refuses a graph that was made with another embedder or artifact store."""
     _prepared: dict[str, set[str]] = field(default_factory=dict)
@@ -25,10 +27,26 @@ class Graphs:
         ready = self._prepared.setdefault(graph, set())
         if recipe.fingerprint not in ready:
             writer = self.writer(graph)
-            writer.prepare(recipe.config.ontology)
+            if not self._begin_ontology(graph, recipe.config.ontology):
+                writer.prepare(recipe.config.ontology)
             self.check_record(graph)
             writer.remember_recipe(recipe.fingerprint, recipe.config.model_dump_json())
             ready.add(recipe.fingerprint)
+
+    def _begin_ontology(self, graph: str, ontology: Ontology) -> bool:
+        """Keep the first ontology of a graph, which also makes the graph ready for it; False where it has one."""
+        ontologies = self.ontologies(graph)
+        try:
+            if ontologies.current() is not None:
+                return False
+        except GraphMissing:
+            # It is made by what follows.
+            pass
+        try:
+            ontologies.put(ontology)
+        except OntologyChanged:
+            return False
+        return True
 
     @contextmanager
     def made_anew(self, graph: str) -> Iterator[None]:

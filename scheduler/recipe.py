@@ -7,7 +7,7 @@ from pathlib import Path
 from pipeline import ids
 from pipeline.chunk import chunk_fingerprint
 from pipeline.config import RecipeConfig
-from pipeline.ports import DocumentReader, Extractor
+from pipeline.ports import CallingExtractor, DocumentReader, Extractor
 from pipeline.tables import TableOrder
 from scheduler.codec import FORMAT
 
@@ -17,7 +17,7 @@ class Recipe:
     """The parts that turn bytes into a document, and the configuration that they were made of."""
 
     reader: DocumentReader
-    extractor: Extractor
+    extractor: Extractor | CallingExtractor
     config: RecipeConfig
 
     @property
@@ -44,7 +44,17 @@ class Recipe:
         """Name the passages of a text."""
         return ids.artifact_key("chunks", (FORMAT, ref["text"], chunk_fingerprint(self.config.chunk)))
 
+    def unread_key(self, text: str, run: str, attempt: int) -> str:
+        """Name the record that a passage could not be read in an attempt of a run: another one asks for it again."""
+        return ids.artifact_key("unread", (self.extraction_key(text), run, str(attempt)))
+
     def extraction_key(self, text: str) -> str:
         """Name what a passage says."""
-        parts = (FORMAT, text, self.extractor.fingerprint, self.config.ontology.fingerprint)
-        return ids.artifact_key("extraction", parts)
+        return self._extraction_key(text, self.config.ontology.fingerprint)
+
+    def grown_key(self, text: str) -> str:
+        """Name what a passage says under the ontology that the present one grew from; '' where there is none."""
+        return self._extraction_key(text, self.config.grown_from) if self.config.grown_from else ""
+
+    def _extraction_key(self, text: str, ontology: str) -> str:
+        return ids.artifact_key("extraction", (FORMAT, text, self.extractor.fingerprint, ontology))

@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Any
 
 from pipeline.ids import FILE_PREFIX, file_document_id
+from pipeline.models import Usage
 from scheduler.states import ENDED_STATES, FileState, RunState
 
 
@@ -65,6 +66,49 @@ class Outcome:
 
 
 @dataclass(frozen=True, slots=True)
+class Spent:
+    """What a task extracted for one file: passages, and what calls of a model for them cost."""
+
+    passages: int = 0
+    usage: Usage = field(default_factory=Usage)
+
+    def __add__(self, other: "Spent") -> "Spent":
+        """Add up."""
+        return Spent(self.passages + other.passages, self.usage + other.usage)
+
+    def as_row(self) -> dict[str, Any]:
+        """Give the form that the scripts add up; a price that is unknown counts by itself."""
+        usage = self.usage
+        row = {"passages": self.passages, "calls": usage.calls, "in": usage.tokens_in, "out": usage.tokens_out}
+        return {**row, "usd": usage.usd or 0.0, "unpriced": usage.calls if usage.usd is None else 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Budget:
+    """What a run may spend on calls of models; None: no limit."""
+
+    usd: float | None = None
+    tokens: int | None = None
+
+    def as_fields(self) -> dict[str, float | int]:
+        """Give the fields of the run's record."""
+        fields = {"max_usd": self.usd, "max_tokens": self.tokens}
+        return {name: value for name, value in fields.items() if value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """How a run calls models: what it may spend, and how many files travel together, lest calls wait for batches."""
+
+    budget: Budget
+    batch_files: int
+
+    def as_fields(self) -> dict[str, float | int]:
+        """Give the fields of the run's record."""
+        return {**self.budget.as_fields(), "batch_files": self.batch_files}
+
+
+@dataclass(frozen=True, slots=True)
 class Batch:
     """Files of one run that travel through the stages together; this is all that a message carries."""
 
@@ -93,6 +137,8 @@ class ClaimedFile:
     waited_for: str = ""
     waits: int = 0
     order: Mapping[str, str] = field(default_factory=dict)
+    round: int = 0
+    """How often it was sent round again after it had an outcome."""
 
     @property
     def op(self) -> Op:
@@ -157,6 +203,13 @@ class RunStatus:
     """How many of the failed files failed by a fault of the code; the traceback is in the log of the file's worker."""
     dropped: bool = False
     """Whether its graph was dropped after it ended: what it tells is of the past."""
+    usage: Usage = field(default_factory=Usage)
+    """What it has spent on calls of models, also on those that failed."""
+    budget: Budget = field(default_factory=Budget)
+    passages_read: int = 0
+    """Passages that calls of a model were made for."""
+    passages_cached: int = 0
+    """Passages that needed none, as they had been read before."""
 
     @property
     def ended(self) -> int:

@@ -10,8 +10,9 @@ import orjson
 import redis
 
 from pipeline.ids import file_document_id
+from pipeline.models import Usage
 from scheduler.errors import RunNotFound
-from scheduler.records import FileReport, RunStatus
+from scheduler.records import Budget, FileReport, RunStatus
 from scheduler.scripts import reaching_ledger
 from scheduler.states import FileState, RunState
 
@@ -82,6 +83,13 @@ class RunReports:
             options=orjson.loads(meta["options"]),
             internal_errors=int(meta.get("internal_errors", 0)),
             dropped="dropped" in meta,
+            usage=_usage(meta),
+            budget=Budget(
+                float(meta["max_usd"]) if "max_usd" in meta else None,
+                int(meta["max_tokens"]) if "max_tokens" in meta else None,
+            ),
+            passages_read=int(meta.get("passages_read", 0)),
+            passages_cached=int(meta.get("passages_cached", 0)),
         )
 
     @reaching_ledger()
@@ -122,11 +130,17 @@ class RunReports:
                     yield report
 
 
+def _usage(meta: dict[str, str]) -> Usage:
+    calls, tokens_in, tokens_out = (int(meta.get(f"llm_{name}", 0)) for name in ("calls", "tokens_in", "tokens_out"))
+    priced = not int(meta.get("llm_unpriced", 0))
+    return Usage(calls, tokens_in, tokens_out, float(meta.get("llm_usd", 0)) if priced else None)
+
+
 def _report(index: int, entry: str, outcome: str | None, record: str | None) -> FileReport:
     """Tell of one file: its outcome, or where it stands and what it waits for."""
     relative, size, *order = orjson.loads(entry)
     row = orjson.loads(outcome or record or '{"state": "pending"}')
-    details = {name: row[name] for name in ("worker", "starts", "defers", "times") if row.get(name)}
+    details = {name: row[name] for name in ("worker", "starts", "defers", "times", "spent") if row.get(name)}
     said = row if outcome else row.get("error", {})
     return FileReport(
         index,

@@ -18,6 +18,7 @@ import structlog
 from pipeline.errors import (
     SKIP_CODES,
     ArtifactMissing,
+    HaltsRun,
     LeaseLost,
     LoadCode,
     LoadError,
@@ -26,7 +27,7 @@ from pipeline.errors import (
     is_time_limit,
 )
 from scheduler.ledger import Ledger
-from scheduler.records import Batch, ClaimedFile, Outcome
+from scheduler.records import Batch, ClaimedFile, Outcome, Spent
 from scheduler.states import FileState
 
 _log = structlog.get_logger(__name__)
@@ -58,7 +59,12 @@ class StageRun:
     alone: dict[int, float] = field(default_factory=dict)
     seconds: dict[int, float] = field(default_factory=dict)
     errors: dict[int, dict[str, str]] = field(default_factory=dict)
+    spent: dict[int, Spent] = field(default_factory=dict)
+    halt: str = ""
+    """Why a person must act before anything of the run can go on; '' where it can."""
     lost: set[int] = field(default_factory=set)
+    renewals: list[Callable[[], None]] = field(default_factory=list)
+    """What else is to be renewed with the claims."""
 
     def open_files(self) -> list[ClaimedFile]:
         """List the files whose fate in this stage is open."""
@@ -84,6 +90,8 @@ class StageRun:
                 held = [i for i in self.files if i not in self.lost]
                 try:
                     self.lost.update(self.ledger.renew(self.batch.run, self.holder, held))
+                    for renew in self.renewals:
+                        renew()
                 except TransientError as error:
                     _log.warning("claims_not_renewed", run=self.batch.run, reason=str(error))
 
@@ -102,10 +110,34 @@ class StageRun:
         else:
             self.passed[index] = result
 
-    def defer(self, f: ClaimedFile, error: TransientError) -> None:
-        """Let a file wait, for as long as the error and its history ask for."""
-        self.deferred[f.index] = defer_seconds(error, f.defers)
+    def defer(self, f: ClaimedFile, error: TransientError, *, advanced: bool = False) -> None:
+        """Let a file wait, for as long as the error and its history ask for; one that has `advanced`, no longer."""
+        self.deferred[f.index] = defer_seconds(error, 0 if advanced else f.defers)
         self.errors[f.index] = {"code": error.code, "message": str(error)[:300]}
+        if isinstance(error, HaltsRun):
+            self.halt = str(error)
+
+    @contextmanager
+    def working_on(self, f: ClaimedFile) -> Iterator[None]:
+        """Turn what is raised over one file into its fate; what ends the whole task goes on."""
+        self.current = f.index
+        began = time.monotonic()
+        try:
+            self.progress()
+            yield
+        except LeaseLost:
+            if f.index not in self.lost:
+                raise
+        except TransientError as error:
+            self.defer(f, error)
+        except Exception as error:
+            if is_time_limit(error):
+                raise
+            if not isinstance(error, PermanentError):
+                _log.exception("stage_failed", run=self.batch.run, stage=self.stage, file=f.relative)
+            self.ended[f.index] = outcome_of(error, self.stage)
+        self.seconds[f.index] = time.monotonic() - began
+        self.current = None
 
     def elapsed(self) -> float:
         """Tell for how many seconds this task has worked."""
@@ -151,7 +183,10 @@ def settle(run: StageRun) -> None:
         for name in ("ended", "passed", "deferred", "alone")
     }
     seconds = {i: run.seconds.get(i, share) for i in run.files}
-    lost = run.ledger.settle(run.batch.run, run.holder, **mine, seconds=seconds, errors=run.errors)
+    if run.halt:
+        # First: what waits now must not be dispatched once more.
+        run.ledger.halt(run.batch.run, run.halt)
+    lost = run.ledger.settle(run.batch.run, run.holder, **mine, seconds=seconds, errors=run.errors, spent=run.spent)
     if lost or run.lost:
         _log.warning("files_lost", run=run.batch.run, stage=run.stage, files=sorted({*lost, *run.lost}))
 
@@ -161,26 +196,8 @@ def each_file(work: FileWork) -> Work:
 
     def over_all(run: StageRun) -> None:
         for f in run.open_files():
-            run.current = f.index
-            began = time.monotonic()
-            try:
-                run.progress()
-                result = work(run, f)
-            except LeaseLost:
-                if f.index not in run.lost:
-                    raise
-            except TransientError as error:
-                run.defer(f, error)
-            except Exception as error:
-                if is_time_limit(error):
-                    raise
-                if not isinstance(error, PermanentError):
-                    _log.exception("stage_failed", run=run.batch.run, stage=run.stage, file=f.relative)
-                run.ended[f.index] = outcome_of(error, run.stage)
-            else:
-                run.decide(f.index, result)
-            run.seconds[f.index] = time.monotonic() - began
-        run.current = None
+            with run.working_on(f):
+                run.decide(f.index, work(run, f))
 
     return over_all
 
@@ -203,7 +220,7 @@ def defer_seconds(error: TransientError, defers: int) -> float:
 
     Where the other side asks for more it gets that, up to an hour.
     """
-    if isinstance(error, OutOfTurn) or (isinstance(error, ArtifactMissing) and defers < HASTY_DEFERS):
+    if isinstance(error, (OutOfTurn, HaltsRun)) or (isinstance(error, ArtifactMissing) and defers < HASTY_DEFERS):
         return 0.0
     longest = min(LONGEST_DEFER_SECONDS, 0.5 * 2.0 ** min(defers, 7))
     usual = longest * random.uniform(0.5, 1.0)  # noqa: S311 - jitter, not a secret

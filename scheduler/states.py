@@ -84,7 +84,7 @@ FILE_MOVES: Mapping[WorkState | FileState, frozenset[WorkState | FileState]] = {
     FileState.WRITTEN: frozenset({WorkState.WAITING}),
     FileState.UPDATED: frozenset({WorkState.WAITING}),
     FileState.REMOVED: frozenset({WorkState.WAITING}),
-    FileState.UNCHANGED: frozenset(),
+    FileState.UNCHANGED: frozenset({WorkState.WAITING}),
     FileState.CHANGED: frozenset(),
     FileState.SKIPPED: frozenset(),
     FileState.FAILED: frozenset({WorkState.WAITING}),

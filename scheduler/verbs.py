@@ -1,5 +1,8 @@
 """What a person does with runs: pause, let go on, cancel, try again; and what time does: forget."""
 
+from collections import defaultdict
+from itertools import batched
+
 import redis
 
 from scheduler.errors import RunOver
@@ -9,6 +12,7 @@ from scheduler.reports import SEGMENT
 from scheduler.scripts import Scripts, reaching_ledger
 from scheduler.states import FileState, RunState
 
+_MAY_BE_PARTIAL = (FileState.WRITTEN, FileState.UPDATED, FileState.UNCHANGED)
 EXPIRED_AT_ONCE = 20
 """Runs that one tick forgets at most: each may have a million files."""
 
@@ -24,7 +28,7 @@ class RunVerbs:
     def pause(self, run: str, reason: str) -> RunStatus:
         """Stop dispatching a run; work in hand ends its stage. Raises `RunNotFound`, `RunOver`."""
         self._refuse_over(run, "paused")
-        self._scripts.call("pause", run, "pause", reason, patient=True)
+        self._ledger.halt(run, reason)
         return self._ledger.status(run)
 
     def go_on(self, run: str) -> RunStatus:
@@ -43,18 +47,27 @@ class RunVerbs:
         return int(self._scripts.call("cancel", run, SEGMENT, "0", patient=True))
 
     def retry(self, run: str, code: str | None = None) -> int:
-        """Send the failed files of a run round again, all or those with a code; gives how many.
+        """Send files of a run round again that failed, or some of whose passages could not be read; gives how many.
 
-        Raises `RunNotFound`, `RunOver` where the run was cancelled, is not listed yet, or its graph was dropped.
+        All of them, or those with a code. Raises `RunNotFound`, `RunOver` where the run was cancelled, is not listed
+        yet, or its graph was dropped.
         """
         status = self._ledger.status(run)
         if status.dropped:
             raise RunOver(f"The graph of run {run} was dropped since. Ingest {status.root} again as a new run.")
         if status.state in {RunState.OPEN, RunState.CANCELLING, RunState.CANCELLED}:
             raise RunOver(f"Run {run} is {status.state}: its files cannot be tried again. Ingest the folder anew.")
-        failed = [f.index for f in self._ledger.files(run, [FileState.FAILED]) if code in (None, f.code)]
-        pages = (failed[first : first + SEGMENT] for first in range(0, len(failed), SEGMENT))
-        return sum(self._ledger.reopen(run, page, FileState.FAILED) for page in pages)
+        again: defaultdict[FileState, list[int]] = defaultdict(list)
+        for f in self._ledger.files(run, [FileState.FAILED, *_MAY_BE_PARTIAL]):
+            if f.state == FileState.FAILED:
+                codes = {f.code}
+            else:
+                codes = {"partial", *f.details.get("unread", {})} if f.details.get("chunks_unread") else set()
+            if codes and (code is None or code in codes):
+                again[FileState(f.state)].append(f.index)
+        return sum(
+            self._ledger.reopen(run, page, state) for state, files in again.items() for page in batched(files, SEGMENT)
+        )
 
     @reaching_ledger()
     def expire(self, keep_seconds: float) -> int:

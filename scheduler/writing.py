@@ -7,18 +7,16 @@ together in one short exclusive grant, and cleared under a shared one again. Rul
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
 
-from pipeline.errors import ArtifactMissing, GraphRejected, LeaseLost, PermanentError, TransientError, WriteIncomplete
+from pipeline.errors import GraphRejected, LeaseLost, PermanentError, TransientError, WriteIncomplete
 from pipeline.models import Document, StoredDocument
-from pipeline.ports import ArtifactStore, GraphReviser
-from scheduler.codec import decode_chunks, decode_extraction, decode_table, decode_text
+from pipeline.ports import GraphReviser
+from scheduler.assembling import Assembler, Ready
 from scheduler.errors import LeaseUnavailable
 from scheduler.leases import Access, GraphLease, Leases
-from scheduler.outcomes import outcome_of_known, outcome_of_step, outcome_of_written
+from scheduler.outcomes import outcome_of_known
 from scheduler.preparing import Graphs
-from scheduler.recipe import Recipe
-from scheduler.records import ClaimedFile, Op, Outcome
+from scheduler.records import Op, Outcome
 from scheduler.stages import StageRun, outcome_of
 from scheduler.states import FileState
 
@@ -30,55 +28,22 @@ class DocumentMoved(TransientError):
 
 
 @dataclass(slots=True)
-class _Ready:
-    """A file that can be written: its document, or what else is to be done."""
-
-    file: ClaimedFile
-    op: Op
-    document: Document | None = None
-    warnings: tuple[str, ...] = ()
-
-    @property
-    def names(self) -> list[str]:
-        """The ids of the documents that it changes."""
-        return [self.file.document, *([self.file.renamed_from] if self.op is Op.RENAME else [])]
-
-    @property
-    def versioned(self) -> Document:
-        """The document, of a step that has one."""
-        if self.document is None:
-            raise TypeError(f"There is no document to {self.op}.")
-        return self.document
-
-    def outcome(self, removed: int, stage: str) -> Outcome:
-        """Tell what became of a document that was there before."""
-        if self.op is Op.INGEST:
-            return outcome_of_written(self.versioned, self.warnings, removed, stage)
-        why = self.file.ref.get("why", "")
-        return outcome_of_step(self.op, removed, stage, renamed_from=self.file.renamed_from, why=why)
-
-
-@dataclass(slots=True)
 class WriteStages:
     """What the stage works with; one per process."""
 
-    root_of: Callable[[str], str]
-    """Tells the folder that a run's names are relative to, as it was submitted."""
-    recipe_of: Callable[[str], Recipe]
-    """Tells what the files of a run are made with."""
-    artifacts: ArtifactStore
+    assembler: Assembler
     graphs: Graphs
     leases: Leases
 
     def write(self, run: StageRun) -> None:
         """Do what the files of a batch ask for, under the leases of their documents."""
-        ready: dict[str, _Ready] = {}
+        ready: dict[str, Ready] = {}
         for f in run.open_files():
             if f.document in ready:
                 run.defer(f, LeaseUnavailable(f"This run changes {f.document} once more, afterwards."))
                 continue
             try:
-                ready[f.document] = self._assemble(run, f)
+                ready[f.document] = self.assembler.assemble(run, f)
             except TransientError as error:
                 run.defer(f, error)
             except PermanentError as error:
@@ -94,43 +59,7 @@ class WriteStages:
         finally:
             self.leases.release_documents(graph, run.holder, wanted)
 
-    def _assemble(self, run: StageRun, f: ClaimedFile) -> _Ready:
-        op = Op(f.ref.get("op", Op.INGEST))
-        if op in {Op.DELETE, Op.CLEAR}:
-            return _Ready(f, op)
-        if op in {Op.RENAME, Op.RESTAMP}:
-            return _Ready(f, op, self._document(run, f))
-        if "table" in f.ref:
-            table = decode_table(self.artifacts.get(f.ref["table"]))
-            content = {"chunks": table.chunks, "extractions": table.extractions}
-            return _Ready(f, op, self._document(run, f, media_type="text/csv", **content), table.warnings)
-        loaded = decode_text(self.artifacts.get(f.ref["text"]))
-        chunks = decode_chunks(self.artifacts.get(f.ref["chunks"]))
-        recipe = self.recipe_of(run.batch.run)
-        if f.ref["chunks"] != recipe.chunks_key(f.ref) or not (
-            f.is_given or f.ref["text"] == recipe.text_key(f.ref["source"], f.relative)
-        ):
-            raise ArtifactMissing(f"A worker of another release read and cut {f.relative}: it is done again.")
-        said = (decode_extraction(self.artifacts.get(recipe.extraction_key(c.text))) for c in chunks)
-        document = self._document(
-            run, f, media_type=loaded.media_type, chunks=chunks, extractions=tuple(said), page_count=len(loaded.pages)
-        )
-        return _Ready(f, op, document, loaded.warnings)
-
-    def _document(self, run: StageRun, f: ClaimedFile, **content: Any) -> Document:
-        return Document(
-            id=f.document,
-            path=f.relative,
-            content_hash=f.ref["content"],
-            source_hash=f.ref["source"],
-            fingerprint=self.recipe_of(run.batch.run).fingerprint_of(f.ref.get("order", "")),
-            run_id=run.batch.run,
-            root="" if f.is_given else self.root_of(run.batch.run),
-            table=f.ref.get("order", ""),
-            **content,
-        )
-
-    def _write_leased(self, run: StageRun, ready: dict[str, _Ready]) -> None:
+    def _write_leased(self, run: StageRun, ready: dict[str, Ready]) -> None:
         names = _names_of(ready)
         writer, reviser = self.graphs.writer(run.batch.graph), self.graphs.reviser(run.batch.graph)
         with self._grant(run, Access.SHARED) as lease:
@@ -161,7 +90,7 @@ class WriteStages:
                 run.ended[one.file.index] = one.outcome(gone, run.stage)
 
     def _refused(
-        self, run: StageRun, versions: dict[str, _Ready], epoch: int, progress: Callable[[], None]
+        self, run: StageRun, versions: dict[str, Ready], epoch: int, progress: Callable[[], None]
     ) -> list[str]:
         """Stage next versions; gives those that the graph refuses, which is no fault of their batch mates."""
         reviser = self.graphs.reviser(run.batch.graph)
@@ -179,11 +108,11 @@ class WriteStages:
         return []
 
     def _sort(
-        self, run: StageRun, ready: dict[str, _Ready], stored: dict[str, StoredDocument], epoch: int
-    ) -> tuple[dict[str, _Ready], dict[str, _Ready]]:
+        self, run: StageRun, ready: dict[str, Ready], stored: dict[str, StoredDocument], epoch: int
+    ) -> tuple[dict[str, Ready], dict[str, Ready]]:
         """Tell new documents and changes apart; what is in the graph already, or has moved, gets its fate here."""
-        new: dict[str, _Ready] = {}
-        changes: dict[str, _Ready] = {}
+        new: dict[str, Ready] = {}
+        changes: dict[str, Ready] = {}
         for name, one in ready.items():
             known = stored.get(name)
             if one.op not in {Op.INGEST, Op.RESTAMP} or one.document is None:
@@ -199,7 +128,7 @@ class WriteStages:
                 changes[name] = one
         return new, changes
 
-    def _restamp(self, run: StageRun, one: _Ready, known: StoredDocument | None, epoch: int) -> bool:
+    def _restamp(self, run: StageRun, one: Ready, known: StoredDocument | None, epoch: int) -> bool:
         """Let a document that stays note where it is from now: its file may have moved, or have other bytes.
 
         Gives whether its past version is still to be cleared, which is its fate then.
@@ -214,9 +143,7 @@ class WriteStages:
             run.ended[one.file.index] = outcome_of_known(known, run.batch.run, document.fingerprint, run.stage)
         return known.clearing
 
-    def _write_new(
-        self, run: StageRun, lease: GraphLease, new: dict[str, _Ready], progress: Callable[[], None]
-    ) -> None:
+    def _write_new(self, run: StageRun, lease: GraphLease, new: dict[str, Ready], progress: Callable[[], None]) -> None:
         writer = self.graphs.writer(run.batch.graph)
         try:
             writer.write([one.document for one in new.values() if one.document], lease.epoch, progress)
@@ -230,7 +157,7 @@ class WriteStages:
             for name in [name for name, one in new.items() if not _says_the_same(known[name], one.versioned)]:
                 run.defer(new.pop(name).file, DocumentMoved(f"{name} was written by another run in the meantime."))
         for one in new.values():
-            run.ended[one.file.index] = outcome_of_written(one.versioned, one.warnings, None, run.stage)
+            run.ended[one.file.index] = one.written(None, run.stage)
 
     def _watch(self, run: StageRun, lease: GraphLease, names: list[str]) -> Callable[[], None]:
         """Make what renews the leases between two queries, and ends the work once one is lost."""
@@ -279,7 +206,7 @@ class WriteStages:
             self.leases.release_documents(graph, run.holder, wanted)
 
 
-def _move(reviser: GraphReviser, one: _Ready, epoch: int) -> None:
+def _move(reviser: GraphReviser, one: Ready, epoch: int) -> None:
     """Take the step that readers see."""
     name = one.file.document
     if one.op is Op.DELETE:
@@ -290,7 +217,7 @@ def _move(reviser: GraphReviser, one: _Ready, epoch: int) -> None:
         raise DocumentMoved(f"{one.file.renamed_from}, which {name} was to be renamed from, is gone.")
 
 
-def _names_of(ready: dict[str, _Ready]) -> list[str]:
+def _names_of(ready: dict[str, Ready]) -> list[str]:
     return [name for one in ready.values() for name in one.names]
 
 

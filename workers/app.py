@@ -41,8 +41,9 @@ def _enter_worker(**_: Any) -> None:
     """Bind what tasks work with, before the pool forks; nothing is opened yet."""
     from scheduler.workers import Offer, Workers
     from tasks.resources import bind
-    from workers.bootstrap import build_resources, check_parts, identify_artifacts, list_extractors
+    from workers.bootstrap import build_resources, check_parts, identify_artifacts
     from workers.connections import broker_answers, connect_redis
+    from workers.extractors import list_extractors, preload_extractor
     from workers.presence import Presence
     from workers.watchdog import Watchdog
 
@@ -52,6 +53,7 @@ def _enter_worker(**_: Any) -> None:
         # A worker that cannot do its work must not take any; Celery would note any other error and go on.
         reason = str(error) if isinstance(error, PermanentError) else traceback.format_exc()
         raise SystemExit(f"This worker cannot start: {reason}") from error
+    preload_extractor(settings.recipe)
     bind(lambda: build_resources(settings))
     offer = Offer(identify_artifacts(settings), tuple(list_extractors(settings)), settings.embed.embedder)
     Presence(Workers(connect_redis(settings)), offer).connect()

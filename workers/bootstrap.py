@@ -1,35 +1,41 @@
 """The wiring: settings become ports, ports become resources. The only module that names adapters."""
 
-from functools import cache, lru_cache
-from importlib.metadata import entry_points
+from collections.abc import Sequence
+from functools import cache, lru_cache, partial
+from operator import itemgetter
 
 import structlog
 from pydantic import ValidationError
 
 from pipeline.adapters.artifact_gc import collect_garbage
 from pipeline.adapters.artifacts import FolderArtifactStore
-from pipeline.adapters.callables import as_embedder, as_extractor, load_attribute
+from pipeline.adapters.callables import as_embedder, load_attribute
 from pipeline.adapters.falkor import (
-    FalkorCurator,
     FalkorGraph,
-    FalkorInspector,
-    FalkorReader,
+    FalkorOntologies,
     FalkorReviser,
     FalkorWriter,
-    connect,
-    index_states,
 )
 from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.adapters.readers import FileReader
 from pipeline.adapters.readers.encoding import decode
 from pipeline.config import RecipeConfig
-from pipeline.errors import ArtifactsUnavailable, GraphMissing, ModelUnavailable
-from pipeline.models import GarbageReport, StoredDocument
-from pipeline.ports import ArtifactStore, Embedder, Extractor, GraphCurator, GraphInspector
+from pipeline.errors import ArtifactsUnavailable, ModelUnavailable
+from pipeline.models import GarbageReport
+from pipeline.ports import (
+    ArtifactStore,
+    ChatModel,
+    Embedder,
+)
+from scheduler.assembling import Assembler
+from scheduler.calls import Calls
 from scheduler.curation import Curation
 from scheduler.dropping import Dropping
 from scheduler.errors import RecipeUnavailable
+from scheduler.extracting import ExtractStage
 from scheduler.finalize import FinalizeLedger
+from scheduler.flights import Flights
+from scheduler.gate import GatedChat
 from scheduler.ingest import IngestStages
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
@@ -46,16 +52,14 @@ from scheduler.writing import WriteStages
 from tasks.canvas import CanvasSender
 from tasks.resources import Resources
 from workers.connections import connect_redis
+from workers.extractors import build_extractor, check_extractor
+from workers.graphs import curate, inspect_graph, open_graph, open_reader
 from workers.settings import Settings
 
 _log = structlog.get_logger(__name__)
 
-EXTRACTOR_GROUP = "graphmill.extractors"
-DEFAULT_FALKORDB = "redis://127.0.0.1:6379"
 BATCHES_PER_PROCESS = 3
 LEAST_WINDOW = 4
-QUERY_TRIES = 3
-"""Timeouts of the graph that fit into what a command waits for an answer."""
 
 
 def build_ledger(settings: Settings) -> Ledger:
@@ -68,6 +72,11 @@ def build_ledger(settings: Settings) -> Ledger:
     )
 
 
+def build_calls(settings: Settings) -> Calls:
+    """Make what gives leave to call language models."""
+    return Calls(connect_redis(settings))
+
+
 def build_verbs(settings: Settings, ledger: Ledger) -> RunVerbs:
     """Make what a person does with runs."""
     return RunVerbs(connect_redis(settings), ledger)
@@ -76,27 +85,6 @@ def build_verbs(settings: Settings, ledger: Ledger) -> RunVerbs:
 def build_finalizes(settings: Settings) -> FinalizeLedger:
     """Make the finalize records."""
     return FinalizeLedger(connect_redis(settings), ttl_ms=int(settings.finalize_seconds * 1000))
-
-
-def list_extractors(settings: Settings) -> list[str]:
-    """Name the extractors that runs may ask this process for: those installed, and the one configured here.
-
-    Any other `module:attribute` is refused: a run must not choose what code a worker imports.
-    """
-    return sorted({*(point.name for point in entry_points(group=EXTRACTOR_GROUP)), settings.extractor})
-
-
-def build_extractor(settings: Settings, name: str) -> Extractor:
-    """Make an extractor: an entry point by its name, or `module:attribute` if it is the configured one."""
-    if ":" in name and name == settings.extractor:
-        return as_extractor(load_attribute(name), name)
-    found = entry_points(group=EXTRACTOR_GROUP, name=name)
-    if not found:
-        raise ModelUnavailable(
-            f"There is no extractor {name!r} here. Set GRAPHMILL_EXTRACTOR, also of the workers, to one of "
-            f"{', '.join(list_extractors(settings))}, or to module:attribute."
-        )
-    return as_extractor(next(iter(found)).load(), name)
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -111,46 +99,6 @@ def build_embedder(settings: Settings) -> Embedder:
         f"There is no embedder {uri!r}. "
         "Set GRAPHMILL_EMBED__EMBEDDER to bundled:minilm-int8 or python:module:attribute."
     )
-
-
-def open_graph(settings: Settings, graph: str, timeout: float = 0.0) -> FalkorGraph:
-    """Connect to a graph, with a timeout in seconds of its own if given; nothing is made by that."""
-    url = settings.falkordb_url.get_secret_value() if settings.falkordb_url else DEFAULT_FALKORDB
-    return connect(url, graph, timeout=timeout or settings.graph_timeout)
-
-
-def open_reader(settings: Settings, graph: str) -> FalkorReader:
-    """Connect to a graph for questions: a lost connection is noticed while somebody still waits for the answer."""
-    timeout = min(settings.graph_timeout, settings.query_timeout / QUERY_TRIES)
-    return FalkorReader(open_graph(settings, graph, timeout))
-
-
-def find_unready_indexes(settings: Settings) -> list[str]:
-    """Name the graphs with indexes that are still being built, as after a restart: their searches miss things."""
-    names = open_graph(settings, settings.graph).names()
-    graphs = (open_graph(settings, name) for name in names)
-    return [graph.name for graph in graphs if not all(state.operational for state in index_states(graph))]
-
-
-def find_stored(settings: Settings, graph: str, document_id: str) -> StoredDocument | None:
-    """Look a completely written document up; None where the graph, or the document in it, is not there."""
-    opened = open_graph(settings, graph)
-    try:
-        return FalkorWriter(opened).stored([document_id]).get(document_id)
-    except GraphMissing:
-        return None
-    finally:
-        opened.close()
-
-
-def curate(graph: FalkorGraph) -> GraphCurator:
-    """Give finalize's side of a graph."""
-    return FalkorCurator(graph)
-
-
-def inspect_graph(graph: FalkorGraph) -> GraphInspector:
-    """Give the side of a graph that comparisons read."""
-    return FalkorInspector(graph)
 
 
 def build_verification(graph: FalkorGraph, ledger: Ledger, finalizes: FinalizeLedger) -> Verification:
@@ -180,8 +128,18 @@ def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
 
 def check_parts(settings: Settings) -> None:
     """Raise what is wrong with the configured extractor, ontology or embedder, before anything relies on them."""
-    build_extractor(settings, settings.recipe.extractor)
+    check_extractor(settings, settings.recipe)
     build_embedder(settings)
+
+
+def build_recipe(settings: Settings, config: RecipeConfig) -> Recipe:
+    """Make what files would be made with, outside of any run: its language models are called without leave."""
+    return Recipe(FileReader(config.load), build_extractor(settings, config, itemgetter(0)), config)
+
+
+def find_artifacts(settings: Settings) -> ArtifactStore | None:
+    """Open this host's folder of stage results if there is one; none is made."""
+    return FolderArtifactStore(settings.artifacts) if settings.artifacts.is_dir() else None
 
 
 def open_artifacts(settings: Settings) -> ArtifactStore:
@@ -207,6 +165,10 @@ def identify_artifacts(settings: Settings) -> str:
 def collect_artifacts(settings: Settings, unused_since: float, *, dry_run: bool) -> GarbageReport:
     """Remove stage results that were last used before an instant; raises `ArtifactStoreMissing`."""
     return collect_garbage(settings.artifacts.absolute(), unused_since, dry_run=dry_run)
+
+
+def _open_gate(calls: Calls, settings: Settings, run: str, models: Sequence[ChatModel]) -> ChatModel:
+    return GatedChat(models, calls, settings.calls, run)
 
 
 def build_resources(settings: Settings) -> Resources:
@@ -237,27 +199,38 @@ def build_resources(settings: Settings) -> Resources:
         stores_in_use=lambda: {worker.offer.store for worker in workers.living()},
         page_size=settings.embed.page_size,
     )
-    extractor_of = cache(lambda name: build_extractor(settings, name))
+    calls = build_calls(settings)
 
     @lru_cache(maxsize=64)
     def recipe_of(run: str) -> Recipe:
         carried = ledger.recipe(run)
         try:
             config = RecipeConfig.model_validate_json(carried) if carried else settings.recipe
-            return Recipe(FileReader(config.load), extractor_of(config.extractor), config)
+            gate = partial(_open_gate, calls, settings, run)
+            return Recipe(FileReader(config.load), build_extractor(settings, config, gate), config)
         except (ModelUnavailable, ValidationError) as error:
             raise RecipeUnavailable(f"This worker cannot make the files of run {run}: {error}") from error
 
-    graphs = Graphs(writer_of, cache(lambda graph: FalkorReviser(graph_of(graph))), curation.check_record)
+    graphs = Graphs(
+        writer_of,
+        cache(lambda graph: FalkorReviser(graph_of(graph))),
+        cache(lambda graph: FalkorOntologies(graph_of(graph))),
+        curation.check_record,
+    )
     ingest = IngestStages(
         root_of=root_of,
         files_root=settings.files_root,
         recipe_of=recipe_of,
         artifacts=artifacts,
         graphs=graphs,
+    )
+    extracting = ExtractStage(
+        recipe_of=recipe_of,
+        artifacts=artifacts,
+        flights=Flights(connect_redis(settings), ttl_ms=int(settings.lease_seconds * 1000)),
         turn_seconds=settings.soft_time_limit / 2,
     )
-    writing = WriteStages(root_of=root_of, recipe_of=recipe_of, artifacts=artifacts, graphs=graphs, leases=leases)
+    writing = WriteStages(Assembler(root_of, recipe_of, artifacts), graphs, leases)
     sessions = EvidenceSessions(connect_redis(settings), expiry_seconds=settings.session_seconds)
     return Resources(
         ledger=ledger,
@@ -266,7 +239,7 @@ def build_resources(settings: Settings) -> Resources:
         stages={
             "load": ingest.load,
             "chunk": ingest.chunk,
-            "extract": ingest.extract,
+            "extract": extracting.extract,
             "write": writing.write,
             "discard": writing.discard,
         },

@@ -15,21 +15,16 @@ from pipeline.load import walk_files
 from pipeline.tables import TableOrder
 from scheduler.errors import RunNotOpen, RunOver
 from scheduler.finalize import Phase, Shard
-from scheduler.records import FileReport, FinalizeStatus, RunStatus
+from scheduler.records import Budget, FileReport, FinalizeStatus, RunStatus
 from scheduler.states import FileState, RunState
 from scheduler.tick import TickReport, tick
 from scheduler.verify import Verdict
 from tasks.canvas import CanvasSender
-from workers.bootstrap import (
-    build_dispatch,
-    build_verification,
-    curate,
-    inspect_graph,
-    open_graph,
-)
+from workers.bootstrap import build_calls, build_dispatch, build_verification
 from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
 from workers.giving import prepare_table, prepare_text
+from workers.graphs import curate, inspect_graph, open_graph
 from workers.listing import Listed, new_file
 from workers.upkeep import Upkeep
 
@@ -47,19 +42,19 @@ class Client(Upkeep):
         graph: str,
         finalize: str = "auto",
         priority: int = 0,
+        budget: Budget | None = None,
         opened: Callable[[str], None] | None = None,
         listed: Listed | None = None,
     ) -> str:
         """Make a run of all files under `paths`, list them, seal it; gives its id (first to `opened`).
 
-        `root` is what the documents' names are relative to. Raises `LoadError` for a path that is not there or lies
-        outside it; no run is made then.
+        `root` is what the documents' names are relative to, `budget` what calls of a language model may cost. Raises
+        `LoadError` for a path that is not there or lies outside it; no run is made then.
         """
         files = map(new_file, walk_files(root, paths))
         given = [str(path) for path in paths]
-        return self.submit_files(
-            files, root, given, graph=graph, finalize=finalize, priority=priority, opened=opened, listed=listed
-        )
+        how: dict[str, Any] = {"finalize": finalize, "priority": priority, "budget": budget}
+        return self.submit_files(files, root, given, graph=graph, opened=opened, listed=listed, **how)
 
     def ingest_text(self, text: str, *, id: str, graph: str, **how: Any) -> str:  # noqa: A002 - the id of the document
         """Make a run of a text that is no file, as the document `id`; `how` is as for `submit_files`. Gives its id.
@@ -78,8 +73,10 @@ class Client(Upkeep):
         """
         return self.submit_files([prepare_table(path, root, order)], root, graph=graph, **how)
 
-    def resume(self, run: str, *, listed: Listed | None = None) -> RunStatus:
+    def resume(self, run: str, *, budget: Budget | None = None, listed: Listed | None = None) -> RunStatus:
         """Make an interrupted or paused run go on with its own settings; one that is done stays as it is.
+
+        `budget` is what it may spend in all from now on, what it has spent included; None leaves that as it was.
 
         Raises:
             RunNotFound: No run has that name.
@@ -94,7 +91,12 @@ class Client(Upkeep):
         if not status.over and (carried := self.ledger.recipe(run)):
             # What a later release has spelled is for its workers to read: here files wait, and say so.
             with suppress(ValidationError):
-                self.check_workers(RecipeConfig.model_validate_json(carried))
+                recipe = RecipeConfig.model_validate_json(carried)
+                self.check_workers(recipe)
+                if recipe.asks_model:
+                    build_calls(self.settings).pardon(recipe.llm.models)
+        if budget and not status.over:
+            self.ledger.set_budget(run, budget)
         if status.state is RunState.OPEN:
             self._list_anew(status, listed)
         return self.verbs.go_on(run)

@@ -11,7 +11,8 @@ from pipeline.tables import TableOrder
 from scheduler.given import check_document_id, clean_given, give_text
 from scheduler.records import NewFile
 from scheduler.workers import Worker
-from workers.bootstrap import find_stored, open_artifacts
+from workers.bootstrap import open_artifacts
+from workers.graphs import find_stored
 from workers.settings import Settings
 
 

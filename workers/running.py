@@ -13,12 +13,13 @@ from pydantic import SecretStr
 from pipeline.errors import PermanentError
 from scheduler.workers import Worker, Workers
 from workers.app import create_app
-from workers.bootstrap import find_unready_indexes, open_artifacts
+from workers.bootstrap import open_artifacts
 from workers.client import Client
 from workers.connections import connect_redis, require_redis
 from workers.embedded import Death, Joined, Owned, StackUrls, StartFailed, find_engine, open_stack
 from workers.embedded.owner import BROKER_FOLDER, Ready
 from workers.embedded.record import read_record
+from workers.graphs import find_unready_indexes
 from workers.roles import ROLES, worker_arguments
 from workers.settings import Settings, child_environment
 

@@ -12,9 +12,12 @@ import psutil
 from pydantic import AliasChoices, Field, SecretStr, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
-from pipeline.config import ChunkConfig, EmbedConfig, LoadConfig, RecipeConfig
-from pipeline.ontology import DEFAULT_ONTOLOGY, load_ontology
+from pipeline.config import CallConfig, ChunkConfig, EmbedConfig, GlinerConfig, LlmConfig, LoadConfig, RecipeConfig
+from pipeline.ontology import DEFAULT_ONTOLOGY, is_preset
 from workers.embedded.record import read_record
+
+# Without it litellm fetches its list of prices from the network when it is imported.
+os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
 
 
 def _named(name: str, *others: str) -> AliasChoices:
@@ -71,12 +74,26 @@ class Settings(BaseSettings):
 
     # What the stages do
     extractor: str = Field(
-        default="spacy-rules", description="Entry point of group graphmill.extractors, or module:attribute."
+        default="spacy-rules",
+        description="spacy-rules, gliner, llm, hybrid; another entry point of group graphmill.extractors; or "
+        "module:attribute.",
     )
-    ontology: Path | None = Field(default=None, description="Ontology file (YAML or JSON). Unset: the default types.")
+    ontology: str | None = Field(
+        default=None,
+        description="Ontology file (YAML, JSON, Turtle), or preset:NAME. Unset: that of the graph, or the default "
+        "types.",
+    )
     load: LoadConfig = LoadConfig()
     chunk: ChunkConfig = ChunkConfig()
+    llm: LlmConfig = LlmConfig()
+    gliner: GlinerConfig = GlinerConfig()
     embed: EmbedConfig = EmbedConfig()
+
+    # How language models are called
+    calls: CallConfig = CallConfig()
+    llm_api_key: SecretStr | None = Field(
+        default=None, description="Key for the language model. Unset: that of the provider's own variable."
+    )
 
     # How much at once
     concurrency: int = Field(default=2, ge=1, description="Worker processes of the embedded stack.")
@@ -159,9 +176,17 @@ class Settings(BaseSettings):
 
     @property
     def recipe(self) -> RecipeConfig:
-        """What decides how a file comes out; raises `OntologyError` where the ontology file cannot be read."""
-        ontology = load_ontology(self.ontology) if self.ontology else DEFAULT_ONTOLOGY
-        return RecipeConfig(extractor=self.extractor, ontology=ontology, load=self.load, chunk=self.chunk)
+        """What decides how a file comes out; raises `OntologyError` where the ontology cannot be read."""
+        from workers.ontologies import read_ontology
+
+        return RecipeConfig(
+            extractor=self.extractor,
+            ontology=read_ontology(self.ontology) if self.ontology else DEFAULT_ONTOLOGY,
+            load=self.load,
+            chunk=self.chunk,
+            llm=self.llm,
+            gliner=self.gliner,
+        )
 
     @property
     def language_notice(self) -> str:
@@ -195,7 +220,7 @@ def _running_stack(data_dir: Path) -> dict[str, Any]:
 def child_environment(settings: Settings) -> dict[str, str]:
     """Give the environment of a worker process of the embedded stack: ours, and what it must not guess."""
     # It runs in another folder.
-    given = {"GRAPHMILL_ONTOLOGY": str(settings.ontology.resolve())} if settings.ontology else {}
+    given = {"GRAPHMILL_ONTOLOGY": _from_anywhere(settings.ontology)} if settings.ontology else {}
     return {
         **os.environ,
         **given,
@@ -207,5 +232,8 @@ def child_environment(settings: Settings) -> dict[str, str]:
         # One thread a process: the processes are the parallelism.
         "OMP_NUM_THREADS": "1",
         "TOKENIZERS_PARALLELISM": "false",
-        "LITELLM_LOCAL_MODEL_COST_MAP": "True",
     }
+
+
+def _from_anywhere(ontology: str) -> str:
+    return ontology if is_preset(ontology) else str(Path(ontology).resolve())

@@ -2,22 +2,28 @@
 
 import os
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from functools import cached_property
 from itertools import batched
 from pathlib import Path
 
 from pipeline.config import RecipeConfig
-from pipeline.errors import PermanentError
+from pipeline.errors import GraphMissing, PermanentError
+from pipeline.ontology import Ontology
+from pipeline.ports import StoredOntology
 from scheduler.finalize import FinalizeLedger
 from scheduler.ledger import FIRST_LISTING, Ledger
-from scheduler.records import MemoryUse, NewFile
+from scheduler.records import Budget, MemoryUse, NewFile, Terms
 from scheduler.reports import SEGMENT
 from scheduler.verbs import RunVerbs
 from scheduler.workers import Worker, Workers
 from workers.asking import Questioner
 from workers.bootstrap import build_finalizes, build_ledger, build_verbs
 from workers.connections import connect_redis
+from workers.graphs import open_ontologies
 from workers.listing import Listed, wait_for_room
+
+MOST_BATCH_FILES = 200
 
 
 class WorkersDiffer(PermanentError):
@@ -56,6 +62,7 @@ class Submitter(Questioner):
         finalize: str = "auto",
         priority: int = 0,
         recipe: RecipeConfig | None = None,
+        budget: Budget | None = None,
         opened: Callable[[str], None] | None = None,
         listed: Listed | None = None,
     ) -> str:
@@ -63,11 +70,13 @@ class Submitter(Questioner):
 
         `root` is '' for what is no file; a relative one, as any of `paths`, begins in this process's folder.
         `paths` are those from which the list can be made again, should it be interrupted; `recipe` is what the files
-        are made with, whatever the settings of the workers: None stands for the present settings.
+        are made with, whatever the settings of the workers: None stands for the present settings, with the graph's
+        ontology where none is set. `budget` is what calls of a language model may cost in all.
         Raises `WorkersDiffer` where a worker could not do that.
         """
-        recipe = recipe or self.settings.recipe
+        recipe = recipe or self.recipe_for(graph)
         self.check_workers(recipe)
+        terms = Terms(budget or Budget(), self._batch_files()) if recipe.asks_model else None
         run = self.ledger.open_run(
             graph,
             absolute(root),
@@ -76,11 +85,33 @@ class Submitter(Questioner):
             priority=priority,
             most_failed=self.settings.max_failed_share,
             recipe=(recipe.fingerprint, recipe.model_dump_json()),
+            terms=terms,
         )
         if opened:
             opened(run)
         self._list(run, files, listed)
         return run
+
+    def ontology(self, graph: str) -> Ontology | None:
+        """Read the ontology that is kept in a graph; None where none is, or there is no graph."""
+        stored = self.stored_ontology(graph)
+        return Ontology.model_validate_json(stored.settings) if stored else None
+
+    def stored_ontology(self, graph: str) -> StoredOntology | None:
+        """Read the latest version of a graph's ontology as it is stored; likewise."""
+        with open_ontologies(self.settings, graph) as ontologies, suppress(GraphMissing):
+            return ontologies.current()
+        return None
+
+    def recipe_for(self, graph: str) -> RecipeConfig:
+        """Give the present settings, with the graph's ontology where none is set."""
+        recipe = self.settings.recipe
+        kept = None if self.settings.ontology else self.ontology(graph)
+        return recipe.model_copy(update={"ontology": kept}) if kept else recipe
+
+    def _batch_files(self) -> int:
+        """Let a batch have enough small files to keep all calls under way that may be."""
+        return max(self.settings.batch_files, min(MOST_BATCH_FILES, 4 * self.settings.calls.in_flight))
 
     def workers(self) -> list[Worker]:
         """List the living workers of all hosts."""

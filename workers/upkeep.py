@@ -6,8 +6,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from pipeline.config import RecipeConfig
 from pipeline.errors import GraphMissing
 from pipeline.models import PlacedDocument
@@ -24,12 +22,14 @@ from scheduler.documents import (
 from scheduler.states import FileState
 from scheduler.sync_plan import SyncPlan
 from scheduler.syncing import plan_folder
-from workers.bootstrap import build_dropping, inspect_graph, open_graph
+from workers.bootstrap import build_dropping
+from workers.curating import Curating, read_recipes
+from workers.graphs import inspect_graph, open_graph
 from workers.settings import Settings
-from workers.submitting import Submitter, absolute
+from workers.submitting import absolute
 
 
-class Upkeep(Submitter):
+class Upkeep(Curating):
     """What a client does with documents that a graph holds. Each makes runs, which end by themselves."""
 
     def documents(self, graph: str) -> list[PlacedDocument]:
@@ -91,7 +91,7 @@ class Upkeep(Submitter):
         """Make the lists of `reextract`; raises as that does."""
         with _inspect(self.settings, graph) as inspector:
             known = list(inspector.documents())
-            recipes = {} if present else _read_recipes(inspector)
+            recipes = {} if present else read_recipes(inspector)
         wanted = known if documents is None else find_documents(known, documents)
 
         present_recipe = cache(lambda: self.settings.recipe)
@@ -102,7 +102,7 @@ class Upkeep(Submitter):
         def recipe_of(fingerprint: str) -> RecipeConfig:
             return (recipes.get(fingerprint) or present_recipe()).model_copy(update=given)
 
-        plan = order_reextractions(wanted, lambda document: recipe_of(document.fingerprint))
+        plan = order_reextractions(wanted, lambda document: recipe_of(document.made_with))
         for one in plan:
             self.check_workers(one.recipe)
         return plan
@@ -138,14 +138,3 @@ def _inspect(settings: Settings, graph: str) -> Iterator[GraphInspector]:
         yield inspect_graph(opened)
     finally:
         opened.close()
-
-
-def _read_recipes(inspector: GraphInspector) -> dict[str, RecipeConfig]:
-    """Read what documents were made with, by their fingerprint, as far as this release understands it."""
-    found = {}
-    for fingerprint, config in inspector.recipes().items():
-        try:
-            found[fingerprint] = RecipeConfig.model_validate_json(config)
-        except ValidationError:
-            continue
-    return found

@@ -3,11 +3,13 @@
 import hashlib
 import importlib
 import inspect
+import json
 import math
 import sys
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from datetime import date
 from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, cast
@@ -17,19 +19,17 @@ import numpy as np
 from pipeline.adapters.services import calling_service
 from pipeline.embed import check_vectors, check_width
 from pipeline.errors import EmbeddingInvalid, ModelOutputInvalid, ModelUnavailable, TransientError
+from pipeline.extract import Drop
 from pipeline.ids import fingerprint
 from pipeline.models import Extraction, Mention, Relation
 from pipeline.ontology import Ontology
-from pipeline.ports import Embedder, Extractor, Vectors
+from pipeline.ports import CallingExtractor, Embedder, Extractor, Vectors
 
 type ExtractFunction = Callable[[str], tuple[Sequence[Mapping[str, Any]], Sequence[Mapping[str, Any]]]]
-"""Gives entities (`name`, and `type`, `description`, `start`, `end`, `score`) and relations (`source`,
+"""Gives entities (`name`, and `type`, `description`, `start`, `end`, `score`, `properties`) and relations (`source`,
 `target`, `type`, and `source_type`, `target_type`, `description`, `span_start`, `span_end`)."""
 
 type EmbedFunction = Callable[[list[str]], Sequence[Sequence[float]]]
-
-INVALID_ITEM = "invalid_item"
-"""Counts entities and relations that lack their names or are no mappings."""
 
 # The usual type first: an abstract one is asked several times as long.
 _MAPPING = (dict, Mapping)
@@ -65,7 +65,7 @@ class CallableExtractor:
                 )
         mentions = [_mention(item) for item in entities]
         joined = [_relation(item) for item in relations]
-        invalid = Counter({INVALID_ITEM: mentions.count(None) + joined.count(None)})
+        invalid = Counter({Drop.INVALID_ITEM.value: mentions.count(None) + joined.count(None)})
         return Extraction(
             tuple(mention for mention in mentions if mention is not None),
             tuple(relation for relation in joined if relation is not None),
@@ -129,19 +129,20 @@ def load_attribute(name: str) -> object:
     return found
 
 
-def as_extractor(found: object, name: str) -> Extractor:
-    """Give an `Extractor`: the object itself, an instance of the class, or a wrapped function.
+def as_extractor(found: object, name: str) -> Extractor | CallingExtractor:
+    """Give an extractor of either port: the object itself, an instance of the class, or a wrapped function.
 
     `name` is the object's `module:attribute`. Raises `ModelUnavailable` for anything else.
     """
     built = found() if inspect.isclass(found) else found
-    if callable(getattr(built, "extract", None)) and isinstance(getattr(built, "fingerprint", None), str):
-        return cast("Extractor", built)
+    can_extract = any(callable(getattr(built, way, None)) for way in ("extract", "extract_each"))
+    if can_extract and isinstance(getattr(built, "fingerprint", None), str):
+        return cast("Extractor | CallingExtractor", built)
     if callable(built):
         return CallableExtractor(built, source_fingerprint(name))
     raise ModelUnavailable(
         f"{name!r} is {_kind(built)}; an extractor is a function extract(text), "
-        "or an object with extract(texts, ontology) and a fingerprint"
+        "or an object with a fingerprint and extract(texts, ontology) or extract_each(texts, ontology)"
     )
 
 
@@ -195,6 +196,7 @@ def _mention(item: object) -> Mention | None:
         end=_offset(item, "end"),
         description=_text(item, "description"),
         score=_score(item),
+        properties=_properties(item),
     )
 
 
@@ -230,6 +232,25 @@ def _offset(item: Mapping[str, object], key: str) -> int:
 def _score(item: Mapping[str, object]) -> float:
     value = item.get("score", 1.0)
     return float(value) if isinstance(value, _NUMBER) and math.isfinite(value) else 1.0
+
+
+def _properties(item: Mapping[str, object]) -> str:
+    """Spell properties as JSON; which of them are declared, and what they mean, is seen to in grounding."""
+    given = item.get("properties")
+    if not isinstance(given, _MAPPING):
+        return ""
+    named = {name: value for name, value in given.items() if isinstance(name, str)}
+    try:
+        return json.dumps(named, sort_keys=True, skipkeys=True, default=_as_json) if named else ""
+    except (TypeError, ValueError, RecursionError):
+        return ""
+
+
+def _as_json(value: object) -> object:
+    """Give a date or a number of an array as JSON has it; anything else is no value."""
+    if isinstance(value, date):
+        return value.isoformat()
+    return value.item() if isinstance(value, np.generic) else None
 
 
 def _kind(value: object) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from typing import Any
 
 from pipeline.errors import ModelBusy, PipelineError, is_time_limit
 
@@ -52,7 +53,7 @@ def calling_service(model: str) -> Iterator[None]:
                 raise cause from error
         if not _passes(error):
             raise
-        wait = _retry_after(error)
+        wait = retry_after(error)
         asked = f" (it asks for {wait:.0f} s)" if wait else ""
         said = " ".join(str(error).split())[:200]
         raise ModelBusy(f"{model}: {type(error).__name__}: {said}{asked}", retry_after=wait) from error
@@ -67,12 +68,13 @@ def _causes(error: BaseException | None) -> Iterator[BaseException]:
 def _passes(error: Exception) -> bool:
     if any(cls.__name__ in _UNANSWERED for cls in type(error).__mro__):
         return True
-    status = _status(error)
+    status = status_of(error)
     # An HTTP answer of urllib is an URLError, too.
     return status in _PASSING if status is not None else type(error).__name__ == "URLError"
 
 
-def _status(error: Exception) -> int | None:
+def status_of(error: Exception) -> int | None:
+    """Give the HTTP status that an error carries, or None."""
     for holder in (error, getattr(error, "response", None)):
         for name in ("status_code", "status", "code"):
             value = getattr(holder, name, None)
@@ -81,20 +83,29 @@ def _status(error: Exception) -> int | None:
     return None
 
 
-def _retry_after(error: Exception) -> float:
-    """Read how many seconds are asked for, as a number or as a date; 0 where nothing is, or nothing readable."""
-    for holder in (getattr(error, "response", None), error):
-        headers = getattr(holder, "headers", None)
-        with suppress(AttributeError, TypeError, ValueError):
-            for name, value in headers.items():  # type: ignore[union-attr] # whatever has no items has no headers
-                if str(name).lower() == "retry-after":
-                    return max(0.0, _seconds(str(value)))
+def retry_after(error: object) -> float:
+    """Read how many seconds an error or a response asks to wait, as a number or a date; 0 where nothing is readable."""
+    for headers in _headers(error):
+        with suppress(AttributeError, TypeError):
+            named = {str(name).lower(): str(value) for name, value in headers.items()}
+            # The finer of the two, where a service gives both.
+            wait = _seconds(named.get("retry-after-ms", "")) / 1000 or _seconds(named.get("retry-after", ""))
+            if wait:
+                return wait
     return 0.0
 
 
+def _headers(error: object) -> Iterator[Any]:
+    yield getattr(getattr(error, "response", None), "headers", None)
+    yield getattr(error, "headers", None)
+    # litellm makes up a response of some providers' errors, without the headers.
+    yield getattr(error, "litellm_response_headers", None)
+
+
 def _seconds(text: str) -> float:
-    try:
+    with suppress(ValueError):
         seconds = float(text)
-    except ValueError:
-        return parsedate_to_datetime(text).timestamp() - time.time()
-    return seconds if math.isfinite(seconds) else 0.0
+        return max(0.0, seconds) if math.isfinite(seconds) else 0.0
+    with suppress(ValueError, TypeError):
+        return max(0.0, parsedate_to_datetime(text).timestamp() - time.time())
+    return 0.0

@@ -1,37 +1,28 @@
-"""Reads an ontology from a YAML or JSON file and reports every fault of it at once.
+"""Reads an ontology from a YAML or JSON file and reports every fault of it at once, with its line.
 
-    entity_types:
-      - Person
-      - label: Company
-        description: A business.
-        synonyms: [firm, enterprise]
-    relation_types:
-      - label: WORKS_FOR
-        patterns: [[Person, Company]]
-
-`entities` and `relations`, the words of the GraphRAG SDK's `set_ontology`, are read as well.
+`pipeline.ontology.reading` shows the shape of one.
 """
 
-from collections.abc import Iterator
+import re
 from pathlib import Path
 from typing import Any
 
 import yaml
-from pydantic import ValidationError
 
 from pipeline.errors import OntologyError
-from pipeline.ontology.types import EntityType, ItemPath, Ontology, RelationType, find_conflicts
+from pipeline.ontology.conflicts import Problem
+from pipeline.ontology.declared import DeclaredTypes, ItemPath
+from pipeline.ontology.reading import Draft, raise_faults, read_types, spell_place
+from pipeline.ontology.types import Ontology
 
-type _Problem = tuple[ItemPath, str]
-
-_SECTIONS = {
-    "entity_types": "entity_types",
-    "entities": "entity_types",
-    "relation_types": "relation_types",
-    "relations": "relation_types",
-}
-
+LARGEST_FILE = 2_000_000
+"""Bytes; all of an ontology stands in every prompt."""
 _MAX_DEPTH = 10
+_HALVES = re.compile("[\ud800-\udfff]")
+_ODD = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})", re.IGNORECASE)
+# libyaml's, where the build has it, is ten times faster.
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def load_ontology(path: Path) -> Ontology:
@@ -39,62 +30,88 @@ def load_ontology(path: Path) -> Ontology:
 
     Raises `OntologyError` whose message lists all faults of the file, each with its line.
     """
-    tree = _parse(path)
-    lines: dict[ItemPath, int] = {}
-    problems: list[_Problem] = []
-    data = _plain(tree, (), lines, problems)
-    sections = dict(_sections(data, lines, problems))
-    entity_types = tuple(_items(EntityType, "entity_types", sections, problems))
-    relation_types = tuple(_items(RelationType, "relation_types", sections, problems))
-    problems += find_conflicts(entity_types, relation_types)
-    if problems:
-        listed = sorted((_line(place, lines), _spell(place), message) for place, message in problems)
-        shown = "\n".join(f"  line {line}: {place}{message}" for line, place, message in listed)
-        raise OntologyError(f"{path.name} is not a usable ontology:\n{shown}")
-    return Ontology(entity_types=entity_types, relation_types=relation_types)
+    return parse_ontology(read_bytes(path, LARGEST_FILE), path.name)
 
 
-def _parse(path: Path) -> yaml.Node:
-    """Parse the file to a tree that knows its lines."""
+def parse_ontology(data: bytes, name: str) -> Ontology:
+    """Read the content of an ontology file that is so called; raises as `load_ontology`."""
+    draft, lines = _read(data, name)
+    _raise_all(name, [*draft.faults(), *draft.gaps()], lines)
+    return draft.ontology
+
+
+def load_addition(path: Path) -> DeclaredTypes:
+    """Read a file that adds to an ontology: its patterns may name types that are declared there.
+
+    Raises as `load_ontology`.
+    """
+    draft, lines = _read(read_bytes(path, LARGEST_FILE), path.name)
+    _raise_all(path.name, list(draft.faults()), lines)
+    return draft.part
+
+
+def read_bytes(path: Path, largest: int) -> bytes:
+    """Give what a file holds; raises `OntologyError` where it is no file, cannot be read, or is too large."""
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(largest + 1)
     except OSError as error:
         raise OntologyError(f"{path.name} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise OntologyError(f"{path.name} is not UTF-8 text: {error.reason} at byte {error.start}") from error
-    if path.suffix.lower() == ".json":
-        # JSON is YAML but for tabs between tokens; inside strings JSON has none.
-        text = text.replace("\t", " ")
+    if len(data) > largest:
+        raise OntologyError(f"{path.name} is larger than {largest:,} bytes, too large for an ontology")
+    return data
+
+
+def _read(data: bytes, name: str) -> tuple[Draft, dict[ItemPath, int]]:
+    tree = _parse(data, name)
+    lines: dict[ItemPath, int] = {}
+    problems: list[Problem] = []
+    return read_types(_plain(tree, (), lines, problems), problems), lines
+
+
+def _raise_all(name: str, faults: list[Problem], lines: dict[ItemPath, int]) -> None:
+    listed = sorted((_line(place, lines), spell_place(place), message) for place, message in faults)
+    raise_faults(name, (f"line {line}: {place}{message}" for line, place, message in listed))
+
+
+def _parse(data: bytes, name: str) -> yaml.Node:
+    """Parse a file's content to a tree that knows its lines."""
     try:
-        _refuse_odd_shapes(path, text)
-        tree = yaml.compose(text, Loader=yaml.SafeLoader)
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise OntologyError(f"{name} is not UTF-8 text: {error.reason} at byte {error.start}") from error
+    if name.lower().endswith(".json"):
+        text = _as_yaml(text)
+    try:
+        _refuse_odd_shapes(name, text)
+        tree = yaml.compose(text, Loader=_LOADER)
     except yaml.MarkedYAMLError as error:
         where = _where(error.problem_mark or error.context_mark)
-        raise OntologyError(f"{path.name} {where}: {error.problem or error.context}") from error
+        raise OntologyError(f"{name} {where}: {error.problem or error.context}") from error
     except yaml.YAMLError as error:
-        raise OntologyError(f"{path.name} cannot be parsed: {error}") from error
+        raise OntologyError(f"{name} cannot be parsed: {error}") from error
     if tree is None:
-        raise OntologyError(f"{path.name} declares nothing")
+        raise OntologyError(f"{name} declares nothing")
     return tree
 
 
-def _refuse_odd_shapes(path: Path, text: str) -> None:
+def _refuse_odd_shapes(name: str, text: str) -> None:
     """Refuse what would let a short file take for ever: aliases, which multiply, and deep nesting."""
     depth = 0
-    for event in yaml.parse(text):
+    for event in yaml.parse(text, Loader=_LOADER):
         depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
         if isinstance(event, yaml.AliasEvent) or depth > _MAX_DEPTH:
             odd = (
                 "lists and mappings are nested too deeply" if depth > _MAX_DEPTH else "aliases are not read; repeat it"
             )
-            raise OntologyError(f"{path.name} {_where(event.start_mark)}: {odd}")
+            raise OntologyError(f"{name} {_where(event.start_mark)}: {odd}")
 
 
 def _where(mark: Any) -> str:
     return f"line {mark.line + 1}" if mark is not None else "line 1"
 
 
-def _plain(node: yaml.Node, place: ItemPath, lines: dict[ItemPath, int], problems: list[_Problem]) -> object:
+def _plain(node: yaml.Node, place: ItemPath, lines: dict[ItemPath, int], problems: list[Problem]) -> object:
     """Turn a tree into lists, dicts and strings: a label `No` or `1999` is meant as written."""
     lines[place] = node.start_mark.line + 1
     if isinstance(node, yaml.SequenceNode):
@@ -102,76 +119,29 @@ def _plain(node: yaml.Node, place: ItemPath, lines: dict[ItemPath, int], problem
     if isinstance(node, yaml.MappingNode):
         result: dict[str, object] = {}
         for key, value in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                problems.append((place, "holds a key that is no word"))
+                continue
             name = str(key.value)
             if name in result:
                 problems.append(((*place, name), f"key {name!r} is given twice"))
             result[name] = _plain(value, (*place, name), lines, problems)
             lines[*place, name] = key.start_mark.line + 1
         return result
+    if _HALVES.search(node.value):
+        problems.append((place, "holds half of a character (an escape \\ud800 to \\udfff without its other half)"))
+        return ""
     return "" if node.tag == "tag:yaml.org,2002:null" else node.value
 
 
-def _sections(data: object, lines: dict[ItemPath, int], problems: list[_Problem]) -> Iterator[tuple[str, list[object]]]:
-    """Give the lists of types under their proper names."""
-    if not isinstance(data, dict):
-        problems.append(((), "an ontology is a mapping with entity_types and relation_types"))
-        return
-    given: set[str] = set()
-    for key, value in data.items():
-        section = _SECTIONS.get(key)
-        if section is None:
-            problems.append(((key,), "is not known; entity_types and relation_types are"))
-        elif section in given:
-            problems.append(((key,), f"{section} is given twice"))
-        elif not isinstance(value, list):
-            problems.append(((key,), "must be a list"))
-        else:
-            given.add(section)
-            for place, line in list(lines.items()):
-                if place[:1] == (key,):
-                    lines[section, *place[1:]] = line
-            yield section, value
+def _as_yaml(text: str) -> str:
+    """Make JSON YAML: but for tabs between tokens, escapes that belong together, and odd characters in texts, it is."""
+    return _PAIR.sub(_join_halves, _ODD.sub(lambda match: f"\\u{ord(match[0]):04x}", text.replace("\t", " ")))
 
 
-def _items[T: (EntityType, RelationType)](
-    kind: type[T], section: str, sections: dict[str, list[object]], problems: list[_Problem]
-) -> Iterator[T]:
-    """Validate each type on its own, so that the faults of all are found."""
-    for nth, item in enumerate(sections.get(section, [])):
-        fields = {"label": item} if isinstance(item, str) else item
-        try:
-            yield kind.model_validate(fields)
-        except ValidationError as error:
-            problems += _faults(error, (section, nth))
-            yield _salvage(kind, fields)
-
-
-def _faults(error: ValidationError, place: ItemPath) -> Iterator[_Problem]:
-    """Give the faults that pydantic found in the type at a place."""
-    for fault in error.errors():
-        yield (*place, *fault["loc"]), fault["msg"].removeprefix("Value error, ")
-
-
-def _salvage[T: (EntityType, RelationType)](kind: type[T], fields: object) -> T:
-    """Keep the sound parts of a faulty type: conflicts are looked for in these too."""
-    given = fields if isinstance(fields, dict) else {}
-    sound: dict[str, Any] = {"label": "", "synonyms": (), "patterns": ()}
-    if isinstance(label := given.get("label"), str):
-        sound["label"] = label
-    # Something stands in for each faulty item, so that the others keep their positions.
-    if isinstance(synonyms := given.get("synonyms"), list):
-        sound["synonyms"] = tuple(word if isinstance(word, str) else sound["label"] for word in synonyms)
-    if isinstance(patterns := given.get("patterns"), list):
-        sound["patterns"] = tuple(pattern if _is_pair(pattern) else () for pattern in patterns)
-    return kind.model_construct(**{name: sound[name] for name in kind.model_fields if name in sound})
-
-
-def _is_pair(pattern: object) -> bool:
-    match pattern:
-        case [str(), str()]:
-            return True
-        case _:
-            return False
+def _join_halves(match: re.Match[str]) -> str:
+    """Make one character of the two escapes that JSON spells it by."""
+    return match[1] + bytes.fromhex(match[2] + match[3]).decode("utf-16-be")
 
 
 def _line(place: ItemPath, lines: dict[ItemPath, int]) -> int:
@@ -179,9 +149,3 @@ def _line(place: ItemPath, lines: dict[ItemPath, int]) -> int:
     while place and place not in lines:
         place = place[:-1]
     return lines.get(place, 1)
-
-
-def _spell(place: ItemPath) -> str:
-    """Spell a place as in `entity_types[2].label: `."""
-    spelled = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in place)
-    return f"{spelled.lstrip('.')}: " if place else ""

@@ -12,10 +12,13 @@ from pipeline.ports.models import (
     Extractor,
     Vectors,
 )
+from pipeline.ports.ontologies import CandidateState, CandidateStore, OntologyStore, StoredOntology, TypeCandidate
 
 __all__ = [
     "ArtifactStore",
     "CallingExtractor",
+    "CandidateState",
+    "CandidateStore",
     "ChatAnswer",
     "ChatModel",
     "ChatRequest",
@@ -27,6 +30,9 @@ __all__ = [
     "GraphReader",
     "GraphReviser",
     "GraphWriter",
+    "OntologyStore",
     "Progress",
+    "StoredOntology",
+    "TypeCandidate",
     "Vectors",
 ]

@@ -77,8 +77,9 @@ class ChatAnswer:
 class ChatModel(Protocol):
     """Asks a language model; safe to be used by several threads at once."""
 
-    model: str
-    """Its name as in settings, `provider/name`."""
+    @property
+    def model(self) -> str:
+        """Its name as in settings, `provider/name`."""
 
     def bound(self, request: ChatRequest) -> Usage:
         """Tell what one call may cost at most (`usd` None: its price is unknown), without asking anybody."""

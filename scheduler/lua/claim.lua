@@ -26,7 +26,7 @@ elseif works and meta[2] == generation then
       local free = record.state ~= 'running' or expiry <= now
       if record.holder == holder and record.state == 'running' then
         redis.call('ZADD', clock_key(run), now + ttl, index)
-        claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts, record.error}
+        claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts, record.round or 0, record.error}
       elseif free then
         if record.starts >= max_starts then
           finish(run, index, worker_lost(record.starts), record, now)
@@ -37,7 +37,7 @@ elseif works and meta[2] == generation then
           if stage == 'write' then record.wrote = true end
           save_record(run, index, record)
           redis.call('ZADD', clock_key(run), now + ttl, index)
-          claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts, record.error}
+          claimed[#claimed + 1] = {index, manifest_entry(run, index), record.ref or '', record.defers, record.starts, record.round or 0, record.error}
         end
       end
     end

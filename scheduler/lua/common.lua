@@ -110,8 +110,8 @@ end
 -- Record the one outcome of a file; a second one changes nothing.
 local function finish(run, index, outcome, record, now)
   if record then
-    outcome.starts, outcome.defers, outcome.worker, outcome.times =
-      record.starts, record.defers, outcome.worker or record.worker, record.times
+    outcome.starts, outcome.defers, outcome.worker, outcome.times, outcome.round, outcome.spent =
+      record.starts, record.defers, outcome.worker or record.worker, record.times, record.round, record.spent
   end
   if has_outcome(run, index) then return false end
   check_move(FILE_MOVES, 'a file', record and record.state or 'pending', outcome.state)

@@ -5,7 +5,8 @@ for _, run in ipairs(gone) do
   for segment = 0, segment_of(total) do
     redis.call('UNLINK', run_key(run) .. ':manifest:' .. segment, run_key(run) .. ':outcomes:' .. segment)
   end
-  redis.call('UNLINK', run_key(run), active_key(run), clock_key(run), due_key(run), batches_key(run))
+  redis.call('UNLINK', run_key(run), active_key(run), clock_key(run), due_key(run), batches_key(run),
+    run_key(run) .. ':reserved')
   redis.call('ZREM', 'gm:runs', run)
   redis.call('ZREM', 'gm:ended', run)
 end

@@ -12,6 +12,7 @@ for _, index in ipairs(cjson.decode(ARGV[2])) do
   local outcome = raw and cjson.decode(raw)
   if outcome and outcome.state == ARGV[3] then
     local record = new_record(ARGV[3])
+    record.round, record.spent = (outcome.round or 0) + 1, outcome.spent
     check_move(FILE_MOVES, 'a file', ARGV[3], 'waiting')
     redis.call('HDEL', outcomes_key(run, index), index)
     redis.call('HINCRBY', run_key(run), 'ended', -1)

@@ -1,8 +1,10 @@
 -- End a stage for files of a batch. ARGV: run, holder, queue_ttl ms, rows json.
--- A row is {index, action, payload, seconds, error or null}: 'end' with an outcome, 'next' with a reference for the next stage,
+-- A row is {index, action, payload, seconds, error or null, spent or null}: 'end' with an outcome, 'next' with a reference for the next stage,
 -- 'defer' with milliseconds, 'alone' with milliseconds: from now on in a batch of its own. A start that ends here is un-counted. Returns the files whose lease was lost.
 local run, holder, queue_ttl = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local now = now_ms()
+-- Of a run whose passages are read by calls that cost something.
+local paid = redis.call('HEXISTS', run_key(run), 'batch_files') == 1
 local cancelling = redis.call('HGET', run_key(run), 'state') == 'cancelling'
 local lost = {}
 for _, row in ipairs(cjson.decode(ARGV[4])) do
@@ -19,7 +21,19 @@ for _, row in ipairs(cjson.decode(ARGV[4])) do
     record.last = holder
     record.times = record.times or {}
     record.times[record.stage] = math.floor(((record.times[record.stage] or 0) + row[4]) * 1000 + 0.5) / 1000
+    if row[6] ~= cjson.null then
+      record.spent = record.spent or {}
+      for name, amount in pairs(row[6]) do record.spent[name] = (record.spent[name] or 0) + amount end
+      redis.call('HINCRBY', run_key(run), 'passages_read', row[6].passages)
+    end
     if action == 'end' then
+      local chunks = paid and type(payload.details) == 'table' and payload.details.chunks
+      if chunks then
+        -- What was neither read for this file nor unread was known before.
+        local read = record.spent and record.spent.passages or 0
+        payload.details.cached = math.max(0, chunks - read - (payload.details.chunks_unread or 0))
+        redis.call('HINCRBY', run_key(run), 'passages_cached', payload.details.cached)
+      end
       payload.holder = holder
       finish(run, index, payload, record, now)
     elseif cancelling then

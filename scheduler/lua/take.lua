@@ -25,12 +25,12 @@ end)
 
 for _, candidate in ipairs(candidates) do
   local run = candidate.run
-  local meta = redis.call('HMGET', run_key(run), 'next', 'total', 'generation', 'graph')
+  local meta = redis.call('HMGET', run_key(run), 'next', 'total', 'generation', 'graph', 'batch_files')
   local next_index, last = tonumber(meta[1]), tonumber(meta[2])
   local waiting = redis.call('ZCOUNT', due_key(run), '-inf', now)
   -- The tail of a run is spread over all workers rather than given to one, but not crumb by crumb.
   local share = math.max(LEAST_SHARE, math.ceil((last - next_index + waiting) / spread))
-  local limit = math.min(max_files, share)
+  local limit = math.min(tonumber(meta[5] or max_files), share)
   local files, bytes, alone = {}, 0, false
 
   local function add(index, record)

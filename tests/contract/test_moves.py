@@ -164,6 +164,10 @@ FILE_SCENES = {
     (F.WRITTEN, W.WAITING): (lambda m: m.end_all(F.WRITTEN), Mill.reopen),
     (F.UPDATED, W.WAITING): (lambda m: m.end_all(F.UPDATED), lambda m: m.reopen(F.UPDATED)),
     (F.REMOVED, W.WAITING): (lambda m: m.end_all(F.REMOVED), lambda m: m.reopen(F.REMOVED)),
+    (F.UNCHANGED, W.WAITING): (
+        lambda m: (m.start(), m.settle(ended={0: Outcome(F.UNCHANGED, "partial", details={"chunks_unread": 1})})),
+        lambda m: m.verbs.retry(m.run),
+    ),
     (F.FAILED, W.WAITING): (lambda m: m.end_all(F.FAILED), lambda m: m.verbs.retry(m.run)),
 }
 LISTED = {(W.PENDING, F.SKIPPED), (W.PENDING, F.FAILED)}

@@ -7,12 +7,15 @@ import pytest
 
 from pipeline import ids
 from pipeline.adapters.callables import as_extractor
-from pipeline.adapters.falkor import FalkorInspector, FalkorReviser, FalkorWriter
+from pipeline.adapters.falkor import FalkorInspector, FalkorOntologies, FalkorReviser, FalkorWriter
 from pipeline.adapters.falkor import write as falkor_write
 from pipeline.adapters.readers import FileReader
 from pipeline.config import ChunkConfig, LoadConfig, RecipeConfig
 from pipeline.errors import GraphRejected, WriteIncomplete
 from pipeline.ontology import DEFAULT_ONTOLOGY
+from scheduler.assembling import Assembler
+from scheduler.extracting import ExtractStage
+from scheduler.flights import Flights
 from scheduler.given import give_text
 from scheduler.ingest import IngestStages
 from scheduler.leases import Leases
@@ -55,10 +58,15 @@ class Bench:
         self.verbs = RunVerbs(self.client, self.ledger)
         self.leases = Leases(self.client, ttl_ms=lease_ms)
         self.writer, self.reviser = FalkorWriter(graph), FalkorReviser(graph)
-        graphs = Graphs(lambda name: self.writer, lambda name: self.reviser, lambda name: None)
-        ingest = IngestStages(lambda run: str(self.root), None, lambda run: self.recipe, self.shelf, graphs, 100.0)
-        writing = WriteStages(lambda run: str(self.root), lambda run: self.recipe, self.shelf, graphs, self.leases)
-        self.stages = {"load": ingest.load, "chunk": ingest.chunk, "extract": ingest.extract}
+        graphs = Graphs(
+            lambda name: self.writer, lambda name: self.reviser, lambda name: FalkorOntologies(graph), lambda name: None
+        )
+        flights = Flights(self.client, ttl_ms=lease_ms)
+        ingest = IngestStages(lambda run: str(self.root), None, lambda run: self.recipe, self.shelf, graphs)
+        extracting = ExtractStage(lambda run: self.recipe, self.shelf, flights, 100.0)
+        assembler = Assembler(lambda run: str(self.root), lambda run: self.recipe, self.shelf)
+        writing = WriteStages(assembler, graphs, self.leases)
+        self.stages = {"load": ingest.load, "chunk": ingest.chunk, "extract": extracting.extract}
         self.stages |= {"write": writing.write, "discard": writing.discard}
 
     @property

@@ -4,16 +4,16 @@ import os
 import subprocess
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 
 from scheduler.workers import KEY
 from workers.app import create_app
-from workers.bootstrap import open_graph
 from workers.client import Client
 from workers.connections import connect_redis
+from workers.graphs import open_graph
 from workers.settings import Settings
 
 QUEUES = "load,extract,write,finalize,query"
@@ -28,17 +28,20 @@ class System:
     settings: Settings
     environment: dict[str, str]
     log: Path
+    started: list[subprocess.Popen] = field(default_factory=list)
 
     def start_worker(self, *arguments):
-        """Start one more worker process; the caller ends it."""
+        """Start one more worker process; it ends with the system at the latest."""
         with self.log.open("ab") as log:
-            return subprocess.Popen(
+            worker = subprocess.Popen(
                 [
                     sys.executable, "-m", "celery", "-A", "workers.app", "worker", "-c", "2", "-Q", QUEUES,
                     "-n", f"test{time.monotonic_ns()}@%h", "--without-gossip", "--without-mingle", *arguments,
                 ],
                 env=self.environment, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
+        self.started.append(worker)
+        return worker
 
     def ingest(self, folder, graph, **options):
         """Submit a folder and drive the run to its end; gives its status."""
@@ -78,7 +81,13 @@ def wait_for_workers(client, queues, seconds):
 
 
 @pytest.fixture(scope="module")
-def system(request, redis_server, graph_server, tmp_path_factory):
+def more_environment():
+    """Settings of a module's worker beyond the usual ones; a module has its own where it needs some."""
+    return {}
+
+
+@pytest.fixture(scope="module")
+def system(request, redis_server, graph_server, tmp_path_factory, more_environment):
     """A system with one worker, which ends with the module's tests; a module's EXTRACTOR is used where it names one."""
     folder = tmp_path_factory.mktemp("system")
     environment = {
@@ -93,6 +102,7 @@ def system(request, redis_server, graph_server, tmp_path_factory):
         "GRAPHMILL_QUEUE_SECONDS": "5",
         "GRAPHMILL_FINALIZE_SECONDS": "3",
         "REMAP_SIGTERM": "SIGQUIT",
+        **more_environment,
     }
     with pytest.MonkeyPatch.context() as patch:
         for name, value in environment.items():
@@ -105,11 +115,12 @@ def system(request, redis_server, graph_server, tmp_path_factory):
         with connect_redis(settings) as client:
             # The worker of the module before was ended at once, and is not to be taken for ours.
             client.delete(KEY)
-        worker = running.start_worker()
+        running.start_worker()
         try:
             assert wait_for_workers(running.client, QUEUES.split(","), 60), running.log.read_text("utf-8", "replace")
             yield running
         finally:
-            # Its pool dies with it; that a worker ends in good order is tested elsewhere, and takes seconds.
-            worker.kill()
-            worker.wait()
+            # A pool dies with its worker; that a worker ends in good order is tested elsewhere, and takes seconds.
+            for worker in running.started:
+                worker.kill()
+                worker.wait()

@@ -8,6 +8,7 @@ import redis
 
 from pipeline.adapters.falkor import (
     FalkorGraph,
+    FalkorOntologies,
     FalkorReviser,
     FalkorWriter,
     build_search_indexes,
@@ -123,7 +124,9 @@ def fill(engine: Any, tmp_path: Any, start_server: Any, stop_server: Any, graph_
 def test_a_graph_that_cannot_be_made_ready_is_an_error_and_is_made_so_by_the_next_batch(fill: Any) -> None:
     graph, set_full = fill
     checked: list[str] = []
-    graphs = Graphs(lambda _: FalkorWriter(graph), lambda _: FalkorReviser(graph), checked.append)
+    graphs = Graphs(
+        lambda _: FalkorWriter(graph), lambda _: FalkorReviser(graph), lambda _: FalkorOntologies(graph), checked.append
+    )
     config = RecipeConfig(extractor="any", ontology=DEFAULT_ONTOLOGY, load=LoadConfig(), chunk=ChunkConfig())
     recipe = Recipe(Parts(), Parts(), config)  # type: ignore[arg-type]
     set_full(True)

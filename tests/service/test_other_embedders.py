@@ -8,8 +8,9 @@ import pytest
 from pipeline.adapters.falkor import FalkorCurator, FalkorWriter, index_states
 from pipeline.models import GraphRecord
 from pipeline.ontology import DEFAULT_ONTOLOGY
-from workers.bootstrap import build_embedder, open_graph
+from workers.bootstrap import build_embedder
 from workers.client import Client
+from workers.graphs import open_graph
 from workers.submitting import WorkersDiffer
 
 

@@ -9,8 +9,8 @@ from pipeline.config import ChunkConfig
 from pipeline.ontology import EntityType, Ontology
 from scheduler.records import NewFile
 from workers.app import create_app
-from workers.bootstrap import open_graph
 from workers.client import Client
+from workers.graphs import open_graph
 from workers.submitting import WorkersDiffer
 
 TEXT = " ".join(f"Ada Quill met Bram Oster at the Tidewater Fair of {year}." for year in range(1900, 1940))

@@ -9,7 +9,7 @@ from scheduler.documents import Changes, DocumentUnknown
 from scheduler.dropping import GraphInUse
 from scheduler.errors import RunOver
 from scheduler.syncing import RootUnclear
-from workers.bootstrap import open_graph
+from workers.graphs import open_graph
 
 PEOPLE = ("Esme Venn", "Finn Moss", "Gita Pike", "Hugo Lark", "Iris Wold", "Jon Fell")
 NOTHING = Changes(0, 0, 0, 0, 0, 0, 0)

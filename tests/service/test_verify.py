@@ -8,8 +8,8 @@ import pytest
 
 from pipeline.errors import GraphMissing
 from pipeline.findings import FaultCode
-from workers.bootstrap import open_graph
 from workers.cli.inspect import MEANINGS
+from workers.graphs import open_graph
 
 STORY = "Ada Quill founded Northlight Press in Port Ember. {} met Bram Oster at the Tidewater Fair. Nothing else."
 FILES = 3

@@ -143,8 +143,8 @@ def _find_engine(settings: "Settings") -> "Finding":
 
 def _check_servers(settings: "Settings") -> "tuple[bool, list[Finding]]":
     """Check the servers; the first value tells whether each answers."""
-    from workers.bootstrap import DEFAULT_FALKORDB
     from workers.connections import connect_redis, redis_url
+    from workers.graphs import DEFAULT_FALKORDB
     from workers.selfcheck import Finding, Level, check_broker, check_servers
 
     graph_url = settings.falkordb_url.get_secret_value() if settings.falkordb_url else DEFAULT_FALKORDB

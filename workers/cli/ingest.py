@@ -7,20 +7,31 @@ from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workers.cli.exits import ExitCode
+from workers.cli.estimate import estimate_ingest
+from workers.cli.exits import ExitCode, UsageMistake
 from workers.cli.giving import check_table, check_text_options, read_order, read_text
-from workers.cli.options import DataDirOption, GraphOption, JsonOption, RunArgument, data_dir_flag, read_settings
+from workers.cli.options import (
+    DataDirOption,
+    GraphOption,
+    JsonOption,
+    MaxTokensOption,
+    MaxUsdOption,
+    RunArgument,
+    data_dir_flag,
+    read_budget,
+    read_settings,
+)
 from workers.cli.orders import follow_run, open_workers
 from workers.cli.output import Output
 from workers.cli.places import resolve_place
 from workers.cli.progress import open_display
 
 if TYPE_CHECKING:
-    from scheduler.records import RunStatus
+    from scheduler.records import Budget, RunStatus
     from workers.running import System
     from workers.settings import Settings
 
@@ -39,6 +50,12 @@ class _How:
     finalize: str
     priority: int
     detach: bool
+    budget: "Budget | None" = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """What `submit_files` is told of it."""
+        return {"finalize": self.finalize, "priority": self.priority, "budget": self.budget}
 
 
 def ingest(  # noqa: PLR0913, PLR0917 - each is an option
@@ -87,6 +104,12 @@ def ingest(  # noqa: PLR0913, PLR0917 - each is an option
         list[str] | None,
         typer.Option("--ref", metavar="COLUMN=LABEL", help="Column that holds the key of another row, and its label."),
     ] = None,
+    max_usd: MaxUsdOption = None,
+    max_tokens: MaxTokensOption = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only tell what it would take: files, passages, calls, tokens, money, time."),
+    ] = False,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
@@ -97,9 +120,11 @@ def ingest(  # noqa: PLR0913, PLR0917 - each is an option
     """
     order = read_order(table, label, key, name, refs or ())
     check_text_options(text, identity, paths, root or order)
+    if dry_run and (text is not None or order is not None):
+        raise UsageMistake("--dry-run estimates files of text: it goes neither with --text nor with --table.")
     output = Output(as_json=as_json)
     settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
-    how = _How(finalize.value, priority, detach)
+    how = _How(finalize.value, priority, detach, read_budget(max_usd, max_tokens))
     if text is not None and identity is not None:
         said, named = read_text(output, settings, text), identity
         return _ingest(output, settings, named, how, flags, lambda c, **how: c.ingest_text(said, id=named, **how))
@@ -115,10 +140,18 @@ def ingest(  # noqa: PLR0913, PLR0917 - each is an option
         )
     if not _any_file(top, places):
         return _report_nothing(output, places)
+    if dry_run:
+        return estimate_ingest(output, settings, top, places, how.budget)
     return _ingest(output, settings, str(top), how, flags, lambda c, **how: c.submit(places, top, **how))
 
 
-def resume(run: RunArgument, data_dir: DataDirOption = None, as_json: JsonOption = False) -> ExitCode:
+def resume(
+    run: RunArgument,
+    max_usd: MaxUsdOption = None,
+    max_tokens: MaxTokensOption = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
     """Take up an interrupted run where it stopped, or follow one that runs; one that is done is shown."""
     from workers.cli.driving import interruptible
     from workers.cli.summary import show_summary
@@ -130,7 +163,7 @@ def resume(run: RunArgument, data_dir: DataDirOption = None, as_json: JsonOption
     with open_system(settings, output.note, roles=INGEST_ROLES, queues=INGEST_QUEUES) as system:
         client = system.client
         with open_display(output) as display, interruptible(lambda: f"graphmill resume {run}{flags}", display.note):
-            status = client.resume(run, listed=show_listing(system, display))
+            status = client.resume(run, budget=read_budget(max_usd, max_tokens), listed=show_listing(system, display))
             if status.over:
                 display.note(f"Run {run} is done already: nothing is left to resume.{_tell_more(status, flags)}")
             else:
@@ -160,7 +193,7 @@ def _ingest(
 
     with open_workers(output, settings, may_be_new=True, idle=how.detach) as system:
         client = system.client
-        make = partial(submit, client, graph=settings.graph, finalize=how.finalize, priority=how.priority)
+        make = partial(submit, client, graph=settings.graph, **how.options)
         with open_display(output) as display:
             status = follow_run(system, display, make, flags, begun=begun, detach=how.detach)
         if status is None:

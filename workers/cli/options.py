@@ -8,6 +8,7 @@ import typer
 from workers.cli.exits import UsageMistake
 
 if TYPE_CHECKING:
+    from scheduler.records import Budget
     from workers.settings import Settings
 
 GraphOption = Annotated[
@@ -21,7 +22,26 @@ DataDirOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Write JSON to standard output, and nothing else.")]
+MaxUsdOption = Annotated[
+    float | None,
+    typer.Option(
+        "--max-usd", metavar="USD", min=0, help="Pause once calls of a language model have cost this much in all."
+    ),
+]
+MaxTokensOption = Annotated[
+    int | None,
+    typer.Option(
+        "--max-tokens", metavar="N", min=0, help="Pause once calls of a language model have used so many tokens in all."
+    ),
+]
 RunArgument = Annotated[str, typer.Argument(metavar="RUN", help="Id of a run; `graphmill runs` lists them.")]
+
+
+def read_budget(max_usd: float | None, max_tokens: int | None) -> "Budget | None":
+    """Give what a run may spend; None where nothing is said."""
+    from scheduler.records import Budget
+
+    return None if max_usd is None and max_tokens is None else Budget(max_usd, max_tokens)
 
 
 def read_settings(*, graph: str | None = None, data_dir: Path | None = None) -> "Settings":

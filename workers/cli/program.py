@@ -9,6 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
+from workers.cli import candidates, ontology
 from workers.cli.artifacts import gc
 from workers.cli.exits import MEANINGS, ExitCode, UsageMistake, describe_error
 from workers.cli.finalize import finalize
@@ -18,6 +19,7 @@ from workers.cli.inspect import fingerprint, verify
 from workers.cli.interrupts import follow_signals
 from workers.cli.leases import leases
 from workers.cli.output import Output, printable
+from workers.cli.prune import prune
 from workers.cli.questions import ask, check
 from workers.cli.reextract import reextract
 from workers.cli.removal import delete, drop
@@ -40,6 +42,7 @@ _EXAMPLES: dict[Callable[..., ExitCode], str] = {
     runs: "graphmill runs --limit 5",
     status: "graphmill status --watch",
     failures: "graphmill failures 20261130-101500-3fa2b1",
+    prune: "graphmill prune 20261130-101500-3fa2b1",
     leases: "graphmill leases --graph kb",
     resume: "graphmill resume 20261130-101500-3fa2b1",
     pause: "graphmill pause 20261130-101500-3fa2b1",
@@ -54,6 +57,18 @@ _EXAMPLES: dict[Callable[..., ExitCode], str] = {
     flower: "graphmill flower --port 5556",
     health: "graphmill health --role ingest",
     settings: "graphmill settings --format env",
+}
+_ONTOLOGY: dict[Callable[..., ExitCode], str] = {
+    ontology.show: "graphmill ontology show --graph kb",
+    ontology.set: "graphmill ontology set preset:business --graph kb",
+    ontology.extend: 'graphmill ontology extend --relation "OWNS:Company->Ship" --graph kb',
+    ontology.diff: "graphmill ontology diff types.yaml --graph kb",
+    ontology.export: "graphmill ontology export --format owl -o types.ttl --graph kb",
+}
+_CANDIDATES: dict[Callable[..., ExitCode], str] = {
+    candidates.list: "graphmill candidates list --graph kb",
+    candidates.approve: "graphmill candidates approve entity:drug --graph kb",
+    candidates.reject: "graphmill candidates reject entity:drug --graph kb",
 }
 _ARTIFACTS = {gc: "graphmill artifacts gc --older-than 90 --dry-run"}
 _EPILOG = "\b\nExit status:\n" + "\n".join(f"  {code.value:>3}  {meaning}" for code, meaning in MEANINGS.items())
@@ -81,6 +96,10 @@ def build_program() -> typer.Typer:
     """Put the commands together."""
     program = _build_group(NAME, _EXAMPLES, epilog=_EPILOG)
     program.callback()(_begin)
+    types = _build_group("ontology", _ONTOLOGY, epilog=f"Example: {_ONTOLOGY[ontology.show]}")
+    program.add_typer(types, help="Show, set and extend the types of a graph.")
+    finds = _build_group("candidates", _CANDIDATES, epilog=f"Example: {_CANDIDATES[candidates.list]}")
+    program.add_typer(finds, help="Decide what documents say beyond the types of a graph.")
     artifacts = _build_group("artifacts", _ARTIFACTS, epilog=f"Example: {_ARTIFACTS[gc]}")
     program.add_typer(artifacts, help="Look after the folder of stage results.")
     return program

@@ -78,7 +78,7 @@ def failures(
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
-    """List files that are not in the graph, and why.
+    """List files that are not in the graph, or only in part, and why.
 
     With --json, each is a line of its own.
     """
@@ -88,7 +88,7 @@ def failures(
     with _open_reading(output, data_dir) as system:
         listed = 0
         for report in system.client.files(run):
-            if everything or report.state not in _IN_ORDER:
+            if everything or report.state not in _IN_ORDER or report.details.get("chunks_unread"):
                 listed += 1
                 if as_json:
                     output.document(file_document(report))

@@ -41,7 +41,24 @@ def run_document(status: "RunStatus") -> dict[str, Any]:
         "reason": status.reason,
         "priority": status.priority,
         "internal_errors": status.internal_errors,
+        "usage": {
+            **as_row(status.usage),
+            "passages_read": status.passages_read,
+            "passages_cached": status.passages_cached,
+        },
+        "budget": as_row(status.budget),
     }
+
+
+def usage_text(status: "RunStatus") -> str:
+    """Tell what calls of a language model have cost; '' where there was nothing of the kind."""
+    usage = status.usage
+    if not (usage.calls or status.passages_cached):
+        return ""
+    money = "price unknown" if usage.usd is None else f"{usage.usd:,.4f} USD"
+    tokens = f"{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out"
+    known = f"{status.passages_read:,} passages read, {status.passages_cached:,} known before"
+    return f"Language model: {usage.calls:,} calls, {tokens}, {money}; {known}"
 
 
 def files_text(count: int) -> str:
@@ -98,7 +115,8 @@ def show_summary(
     """Show what came of a run, and give the exit code that says it; `more` goes into its JSON, too."""
     failures = list(islice(client.files(status.run, [FileState.FAILED]), SHOWN_FAILURES))
     paused = status.state is RunState.PAUSED
-    failed = status.failed > 0 or bool(status.error) or paused
+    partial = _count_partial(client, status)
+    failed = status.failed > 0 or bool(status.error) or paused or partial > 0
     counts = client.graph_counts(status.graph)
     if output.as_json:
         output.document(
@@ -108,6 +126,7 @@ def show_summary(
                 "graph_counts": counts,
                 "finalize": as_row(client.finalize_status(status.graph)),
                 "failures": [file_document(report) for report in failures],
+                "partial": partial,
                 **(more or {}),
             }
         )
@@ -120,6 +139,15 @@ def show_summary(
     if rows:
         output.table(("", "", ""), rows, right=(1,))
     output.line(f"Graph {status.graph}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
+    if told := usage_text(status):
+        output.line(told)
+    if partial:
+        output.paragraph(
+            f"{files_text(partial)} in part: what some passages say could not be had. To ask for them again: "
+            f"graphmill retry {status.run} --failed{flags}",
+            indent=0,
+            style="yellow",
+        )
     if paused:
         output.paragraph(f"Paused: {one_line(status.reason)}.", indent=0, style="yellow")
         output.line(f"To go on: graphmill resume {status.run}{flags}; to end it: graphmill cancel {status.run}{flags}")
@@ -133,3 +161,11 @@ def show_summary(
             show_file(output, report)
         output.line(f"All that is not in the graph: graphmill failures {status.run}{flags}")
     return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _count_partial(client: "Client", status: "RunStatus") -> int:
+    """Count documents some of whose passages could not be read; only calls of a model leave such."""
+    if not status.usage.calls:
+        return 0
+    written = client.files(status.run, [FileState.WRITTEN, FileState.UPDATED, FileState.UNCHANGED])
+    return sum(bool(report.details.get("chunks_unread")) for report in written)

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from workers.cli.exits import ExitCode
-from workers.cli.options import DataDirOption, GraphOption, JsonOption, data_dir_flag, read_settings
+from workers.cli.options import (
+    DataDirOption,
+    GraphOption,
+    JsonOption,
+    MaxTokensOption,
+    MaxUsdOption,
+    data_dir_flag,
+    read_budget,
+    read_settings,
+)
 from workers.cli.orders import follow_run, open_workers
 from workers.cli.output import Output
 from workers.cli.places import resolve_place
@@ -28,7 +37,7 @@ RootOption = Annotated[
 ]
 
 
-def sync(
+def sync(  # noqa: PLR0913, PLR0917 - each is an option
     path: PathArgument,
     root: RootOption = None,
     graph: GraphOption = None,
@@ -36,6 +45,8 @@ def sync(
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Let all documents of PATH go where nothing is there any more.")
     ] = False,
+    max_usd: MaxUsdOption = None,
+    max_tokens: MaxTokensOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
@@ -53,7 +64,9 @@ def sync(
         client = system.client
         plan = client.plan_sync(place, top, graph=settings.graph, allow_empty=allow_empty)
         with open_display(output) as display:
-            status = follow_run(system, display, partial(client.sync, plan), flags)
+            status = follow_run(
+                system, display, partial(client.sync, plan, budget=read_budget(max_usd, max_tokens)), flags
+            )
         return _show_done(output, system.client, plan, status, flags)
 
 

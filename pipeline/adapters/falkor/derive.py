@@ -1,6 +1,6 @@
 """Derives what an entity or relation says of itself from all that mentions or states it.
 
-Names, descriptions, aliases, facts and their chunks follow from a total order over the mentions and
+Names, descriptions, aliases, properties, facts and their chunks follow from a total order over the mentions and
 supports, so they depend neither on the order of documents nor on redeliveries.
 """
 
@@ -12,23 +12,25 @@ from typing import Any
 
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
-from pipeline.adapters.falkor.keyed import derive_properties
 from pipeline.adapters.falkor.merged import merged_into, resolve_merged
 from pipeline.adapters.falkor.pages import fill_pages
 from pipeline.adapters.falkor.pending import mark_pending
+from pipeline.adapters.falkor.properties import derive_properties
 from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.ids import key_of, relation_key, split_relation_key
 from pipeline.resolve import canonical_key
 from pipeline.write import pick_description, pick_name, spell_fact
 
-# Whose properties may differ from what its mentions say: most entities have one mention and say the same.
+# Who may say something else than its mentions do: most entities have one mention, say the same, and have no properties.
 _DOUBTFUL = """
 UNWIND $rows AS id MATCH (e:__Entity__ {id: id})
 OPTIONAL MATCH (e)-[m:MENTIONED_IN]->()
-WITH e, count(m) AS mentions, min(m.name) AS name, min(m.description) AS description
-WHERE mentions <> 1 OR e.name <> name OR coalesce(e.description, '') <> coalesce(description, '')
-      OR size(coalesce(e.aliases, [])) > 0 OR e.name IS NULL OR name IS NULL
-RETURN e.id
+WITH e, count(m) AS mentions, min(m.name) AS name, min(m.description) AS description, count(m.properties) AS told
+WITH e, told > 0 OR e.__properties__ IS NOT NULL AS described,
+     coalesce(mentions <> 1 OR e.name <> name OR coalesce(e.description, '') <> coalesce(description, '')
+              OR size(coalesce(e.aliases, [])) > 0 OR e.name IS NULL OR name IS NULL, false) AS doubtful
+WHERE doubtful OR described
+RETURN e.id, doubtful, described
 """
 _ENTITIES = "UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) RETURN id, e.name, e.description, e.aliases"
 _NAMES = """
@@ -92,7 +94,8 @@ class _Statement:
 
 def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int, *, settled: bool = False) -> int:
     """See `GraphCurator.derive_entities`; `settled` says that the engine has settled its labels just now."""
-    doubtful = [identity for (identity,) in graph.ro_query(_DOUBTFUL, list(dict.fromkeys(ids)))]
+    found = graph.ro_query(_DOUBTFUL, list(dict.fromkeys(ids)))
+    doubtful = [identity for identity, is_doubtful, _ in found if is_doubtful]
     stored = {row[0]: row[1:] for row in graph.ro_query(_ENTITIES, doubtful)}
     votes: defaultdict[str, dict[str, int]] = defaultdict(dict)
     for identity, name, count in graph.ro_query(_NAMES, list(stored)):
@@ -112,7 +115,9 @@ def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int, *, settl
     # Before the names change, so that a crash in between forgets no fact that spells an old one.
     touched = [("relation", relation_key(*ends)) for ends in graph.ro_query(_RELATIONS_OF, renamed)]
     mark_pending(graph, touched, secrets.token_hex(8), epoch)
-    total = _run_pages(graph, _SET_ENTITIES, changed, epoch) + derive_properties(graph, ids, epoch)
+    # A row's entity keeps no list of its properties, so it is always looked at.
+    described = {identity for identity, _, is_described in found if is_described} | {one for one in ids if key_of(one)}
+    total = _run_pages(graph, _SET_ENTITIES, changed, epoch) + derive_properties(graph, sorted(described), epoch)
     unmentioned = stored.keys() - votes.keys()
     if unmentioned and not settled:
         settle_labels(graph)

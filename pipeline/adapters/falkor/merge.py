@@ -11,6 +11,7 @@ from typing import Any
 
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
+from pipeline.adapters.falkor.properties import LISTED
 from pipeline.adapters.falkor.schema import quote_label
 from pipeline.ids import relation_key
 from pipeline.models import Candidate
@@ -46,7 +47,7 @@ CALL {{ WITH s, d MATCH (d){left}[{x}:{edge}]{right}({o}) WHERE ID({o}) <> ID(s)
        ON CREATE SET {y} += properties({x}) {unite}
        RETURN count(*) AS {n} }}
 """
-# Identity, and what finalize derives from the mentions: never carried over, never in conflict.
+# Identity, and what finalize derives from the mentions: never in conflict.
 _DERIVED = frozenset({"id", "name", "description", "type", "canonical_key", "aliases", "embedding", "embedded_hash"})
 _DROPPED = "__dropped"
 
@@ -147,11 +148,12 @@ def _plan_properties(kept: dict[str, Any], gone: dict[str, Any]) -> tuple[list[s
     """Plan what the survivor takes over: assignments, and the parameters that they name."""
     aliases = {*kept.get("aliases", ()), *gone.get("aliases", ()), gone.get("name")} - {kept.get("name"), None}
     changes, values = ["s.aliases = $aliases"], {"aliases": sorted(aliases)}
+    derived = _DERIVED.union(kept.get(LISTED, ()), gone.get(LISTED, ()))
     for name, value in sorted(gone.items()):
         own, other = f"s.{quote_label(name)}", f"d.{quote_label(name)}"
         if name not in kept:
             changes.append(f"{own} = {other}")
-        elif name in _DERIVED or kept[name] == value:
+        elif name in derived or kept[name] == value:
             continue
         elif isinstance(value, list) and isinstance(kept[name], list):
             changes.append(f"{own} = {own} + [i IN {other} WHERE NOT i IN {own}]")

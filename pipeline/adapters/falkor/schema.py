@@ -33,22 +33,27 @@ _RANGE_INDEXES = (
     ("__Merged__", "into"),
     ("__GraphRAGConfig__", "id"),
     ("__Recipe__", "id"),
+    ("__Candidate__", "id"),
+    ("__Ontology__", "number"),
     ("__Fence__", "scope"),
 )
+_UNIQUE = (("__Fence__", "scope"), ("__Ontology__", "number"))
 # Every attribute that a MERGE or a condition names, so that none is new to a query's plan.
 _SEED = """
 CREATE (a:{labels} {{id: '', kind: '', mark: '', into: '', name: '', type: '', description: '', canonical_key: '',
                      aliases: [''], content_hash: '', source_hash: '', fingerprint: '', run_id: '', writing: '',
-                     embedded_hash: '', root: '', settings: '', replaced: false, staged: false}})
+                     embedded_hash: '', root: '', settings: '', replaced: false, staged: false, state: '',
+                     source: '', target: '', number: 0, hash: '', at: 0, __properties__: ['']}})
 CREATE (b)
 CREATE (a)-[:PART_OF {{index: 0}}]->(b), (a)-[:NEXT_CHUNK]->(b),
        (a)-[:MENTIONED_IN {{as_id: '', name: '', description: '', spans: '', properties: ''}}]->(b),
        (a)-[:RELATES {{rel_type: '', fact: '', description: '', src_name: '', tgt_name: '', spans: '',
                       source_chunk_ids: [''], embedded_hash: ''}}]->(b),
-       (a)-[:__SUPPORT__ {{rel_type: '', src: '', tgt: '', start: 0, end: 0, description: ''}}]->(b)
+       (a)-[:__SUPPORT__ {{rel_type: '', src: '', tgt: '', start: 0, end: 0, description: ''}}]->(b),
+       (a)-[:FOUND_IN {{count: 0, examples: ['']}}]->(b)
 DELETE a, b
 """
-_RELATION_TYPES = frozenset({"PART_OF", "NEXT_CHUNK", "MENTIONED_IN", "RELATES", "__SUPPORT__"})
+_RELATION_TYPES = frozenset({"PART_OF", "NEXT_CHUNK", "MENTIONED_IN", "RELATES", "__SUPPORT__", "FOUND_IN"})
 
 # Recall 1.00 at a third of the build time of the engine's defaults, at 384 dimensions.
 _VECTOR_OPTIONS = "{{dimension: {dimension}, similarityFunction: 'cosine', M: 16, efConstruction: 64, efRuntime: 64}}"
@@ -82,12 +87,14 @@ def prepare_schema(graph: FalkorGraph, ontology: Ontology) -> None:
     Repeating it, or doing it in several processes at once, is harmless. Raises `GraphUnavailable`,
     `GraphRejected` where the server fails to build an index.
     """
-    types = tuple(ontology.labels)
+    above = (label for declared in ontology.entity_types for label in ontology.ancestors(declared.label))
+    types = tuple(dict.fromkeys((*ontology.labels, *above)))
     for label, attribute in (*_RANGE_INDEXES, *((label, "id") for label in types)):
         _create_index(graph, f"CREATE INDEX FOR (e:{quote_label(label)}) ON (e.{attribute})")
     _make_vocabulary(graph, types)
     _wait_for(graph, "index", _INDEX_STATES)
-    graph.create_unique_constraint("__Fence__", "scope")
+    for label, attribute in _UNIQUE:
+        graph.create_unique_constraint(label, attribute)
     _wait_for(graph, "constraint", _CONSTRAINT_STATES)
     try:
         read_fence(graph)

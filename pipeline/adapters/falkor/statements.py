@@ -7,7 +7,7 @@ from typing import Any
 
 from pipeline.ids import fingerprint
 from pipeline.models import Document
-from pipeline.write import ChunkRow, EntityRow, MentionRow, RelationRow, SupportRow
+from pipeline.write import CandidateRow, ChunkRow, EntityRow, MentionRow, RelationRow, SupportRow
 
 CLEARING = "clearing"
 """Stands in `writing` of a document whose past version is not all gone."""
@@ -52,7 +52,7 @@ MERGE (a)-[:NEXT_CHUNK]->(b)
 RETURN count(*)
 """
 # One query, so that an entity never exists without a mention: orphans are removed beside it. Looked
-# up by the one label and made with both: a MERGE on both is slower by half, and adding a label to a
+# up by the one label and made with all: a MERGE on two is slower by half, and adding a label to a
 # node that exists costs the engine a pass over all nodes. So ids must differ within one page.
 # Rows: nested mentions [chunk, spans, description, name, as_id, properties], id, name, canonical key. What a
 # mention leaves out at its end is as its entity's: text is what a query costs.
@@ -60,7 +60,7 @@ ENTITIES = """
 UNWIND $rows AS r
 OPTIONAL MATCH (old:__Entity__ {{id: r[1]}})
 FOREACH (once IN CASE WHEN old IS NULL THEN [1] ELSE [] END |
-    CREATE (:__Entity__:{label} {{id: r[1], type: $type, name: r[2], canonical_key: r[3], description: r[0][0][2]}}))
+    CREATE (:__Entity__:{labels} {{id: r[1], type: $type, name: r[2], canonical_key: r[3], description: r[0][0][2]}}))
 WITH r
 MATCH (e:__Entity__ {{id: r[1]}})
 MERGE (p:__Pending__ {{id: r[1]}}) ON CREATE SET p.kind = 'entity', p.mark = $mark ON MATCH SET p.mark = $mark
@@ -94,6 +94,16 @@ WITH a, r """
 )
 # Where merges have made both ends one entity: no edge, but the support of an undo.
 LOOPS = "UNWIND $rows AS r MATCH (a:__Entity__ {id: r[1]}) WITH a, r " + _SUPPORTS
+# Rows: nested finds [chunk, count, examples], id, kind, type, source, target. A candidate keeps its state.
+CANDIDATES = """
+UNWIND $rows AS r
+MERGE (k:__Candidate__ {id: r[1]})
+ON CREATE SET k.kind = r[2], k.type = r[3], k.source = r[4], k.target = r[5], k.state = 'open'
+WITH k, r UNWIND r[0] AS f
+MATCH (c:Chunk {id: f[0]})
+MERGE (k)-[x:FOUND_IN]->(c) ON CREATE SET x.count = f[1], x.examples = f[2]
+RETURN count(*)
+"""
 COUNTS = """
 UNWIND $rows AS id
 MATCH (d:Document {id: id})-[:PART_OF]->(c:Chunk)
@@ -149,6 +159,12 @@ def _support(support: SupportRow, row: RelationRow) -> list[Any]:
     fields = [support.chunk_id, support.start, support.end, support.description]
     ends = (support.source_as_id, support.target_as_id)
     return fields if ends == (row.source, row.target) else [*fields, *ends]
+
+
+def candidate_row(row: CandidateRow) -> list[Any]:
+    """For `CANDIDATES`; an entity type has no ends."""
+    finds = [[one.chunk_id, one.count, list(one.examples)] for one in row.finds]
+    return [finds, row.id, row.kind, row.type, row.source or None, row.target or None]
 
 
 def stamp_row(document: Document) -> list[Any]:

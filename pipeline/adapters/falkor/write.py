@@ -205,7 +205,9 @@ def _steps(
     for entities in (rows.entities, rows.more_mentions):
         for label in dict.fromkeys(row.label for row in entities):
             own = (statements.entity_row(row) for row in entities if row.label == label)
-            yield statements.ENTITIES.format(label=quote_label(label)), own, {"type": label, **mark}
+            labels = ":".join(map(quote_label, (label, *rows.labels.get(label, ()))))
+            yield statements.ENTITIES.format(labels=labels), own, {"type": label, **mark}
     relations = (statements.relation_row(row) for row in rows.relations if not row.is_loop)
     yield statements.RELATIONS, relations, {"separator": KEY_SEPARATOR, **mark}
     yield statements.LOOPS, (statements.relation_row(row) for row in rows.relations if row.is_loop), {}
+    yield statements.CANDIDATES, map(statements.candidate_row, rows.candidates), {}

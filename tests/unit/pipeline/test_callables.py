@@ -1,5 +1,6 @@
 import math
 import sys
+from datetime import UTC, datetime
 from hashlib import sha256
 
 import numpy as np
@@ -187,3 +188,13 @@ def test_an_embedder_that_cannot_be_used_is_found_out_before_anything_is_written
 def test_a_function_whose_vectors_are_too_wide_is_refused_at_once():
     with pytest.raises(EmbeddingInvalid, match="8192"):
         CallableEmbedder(lambda texts: [[1.0] * 8193 for _ in texts], "own")
+
+
+def test_properties_of_entities_travel_as_json_and_what_has_no_json_is_none():
+    odd = {1: "key", "b": np.float64(1.5), "a": datetime(2001, 2, 3, tzinfo=UTC), "c": {"x"}, "d": "\ud800"}
+    circular: dict = {}
+    circular["self"] = circular
+    entities = [{"name": "Ann", "properties": given} for given in (odd, {}, circular, ["x"], {"n": 10**5_000}, None)]
+    found = CallableExtractor(lambda _: (entities, []), "f").extract(["text"], DEFAULT_ONTOLOGY)[0]
+    told = '{"a": "2001-02-03T00:00:00+00:00", "b": 1.5, "c": null, "d": "\\ud800"}'
+    assert [m.properties for m in found.mentions] == [told, *[""] * 5]

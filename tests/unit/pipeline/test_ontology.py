@@ -158,21 +158,22 @@ def test_all_faults_of_a_file_are_reported_at_once_with_their_lines(tmp_path):
     ("text", "says"),
     [
         ("", "declares nothing"),
-        ("entity_types: [Person", "line 1"),
+        ("entity_types: [Person", "line "),
         ("- Person", "is a mapping"),
         ("entity_types: Person", "must be a list"),
         ("entity_types: []", "at least one entity type"),
         ("entity_types: [&p Person, *p]", "aliases"),
         ("entity_types: [Person]\nentities: [Firm]", "line 2"),
         ("entity_types: [{label: A, label: B}]", "given twice"),
-        ("[" * 100_000, "nested too deeply"),
+        ("[" * 100_000, "line 1: .*nest"),
+        ("[" * 11, "nested too deeply"),
         ("entity_types: [Person]\n---\nentity_types: [Firm]", "line 2"),
     ],
 )
 def test_files_that_are_no_ontology_are_refused(tmp_path, text, says):
     file = tmp_path / "o.yml"
     file.write_text(text, encoding="utf-8")
-    with pytest.raises(OntologyError, match=says.replace("[", r"\[")):
+    with pytest.raises(OntologyError, match=says):
         load_ontology(file)
 
 

@@ -127,6 +127,23 @@ def test_a_wait_that_cannot_be_read_is_none(service, unreadable):
     assert caught.value.retry_after == 0
 
 
+def test_a_wait_in_milliseconds_is_the_finer_one():
+    error = ConnectionError("full")
+    error.response = httpx.Response(429, headers={"Retry-After": "1", "Retry-After-Ms": "350"})
+    with pytest.raises(ModelBusy) as caught:
+        fail_with(error).extract(["text"], DEFAULT_ONTOLOGY)
+    assert caught.value.retry_after == 0.35
+
+
+def test_the_wait_is_found_where_litellm_keeps_it():
+    error = ConnectionError("full")
+    error.response = httpx.Response(429)
+    error.litellm_response_headers = {"retry-after": "7"}
+    with pytest.raises(ModelBusy) as caught:
+        fail_with(error).extract(["text"], DEFAULT_ONTOLOGY)
+    assert caught.value.retry_after == 7
+
+
 def fail_with(error):
     def extract(_):
         raise error

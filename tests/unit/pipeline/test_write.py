@@ -16,6 +16,7 @@ from pipeline.write import (
     make_rows,
     pick_description,
     pick_name,
+    pick_properties,
     spell_fact,
 )
 
@@ -136,3 +137,56 @@ def test_an_id_is_storable_where_an_index_finds_it_again(identity: str, storable
 
 def test_a_relation_key_gives_its_parts_back() -> None:
     assert ids.split_relation_key(ids.relation_key("a__x", "KNOWS", "b__y")) == ("a__x", "KNOWS", "b__y")
+
+
+def test_each_property_is_the_most_frequent_value_then_that_of_the_smallest_json() -> None:
+    told = {'{"age":41,"home":"Ely"}': 1, '{"age":42}': 2, '{"home":"Bath"}': 1, "{}": 9}
+    assert pick_properties(told) == {"age": 42, "home": "Ely"}
+    assert pick_properties(dict(reversed(told.items()))) == pick_properties(told)
+
+
+def test_values_keep_their_types_and_what_is_empty_is_none() -> None:
+    told = '{"a":1,"b":1.0,"c":true,"d":["x","y"],"e":null,"f":"","g":[],"h":{"x":1},"i":[{"x":1}]}'
+    picked = pick_properties({told: 1})
+    assert picked == {"a": 1, "b": 1.0, "c": True, "d": ["x", "y"], "h": '{"x":1}', "i": ['{"x":1}']}
+    assert [type(picked[name]) for name in "abc"] == [int, float, bool]
+
+
+def test_what_the_mentions_of_one_chunk_tell_is_folded_to_one_object(make_document: Make) -> None:
+    told = ("", '{"age":41}', '{"age":41,"home":"Ely"}', '{"age":40}')
+    mentions = tuple(Mention("Ada", "Person", place, place + 3, properties=one) for place, one in enumerate(told))
+    document = make_document("a", SAID)
+    folds = [(mentions, told[2]), (mentions[::-1], told[2]), (mentions[:2], told[1]), (mentions[:1], "")]
+    for some, expected in folds:
+        (entity,) = make_rows([with_extraction(document, Extraction(some))], {}).entities
+        assert entity.mentions[0].properties == expected
+
+
+def test_labels_beside_a_type_are_those_of_all_documents_of_a_batch(make_document: Make) -> None:
+    labels = ({"Person": ("Agent",)}, {"Person": ("Agent", "Being", "Person"), "Date": ()})
+    documents = [
+        dataclasses.replace(make_document(name, SAID), labels=one) for name, one in zip("ab", labels, strict=True)
+    ]
+    assert make_rows(documents, {}).labels == {"Person": ("Agent", "Being")}
+
+
+def test_what_is_undeclared_is_a_row_a_candidate_with_every_chunk_that_says_it(make_document: Make) -> None:
+    said = Extraction(
+        undeclared_mentions=(Mention("Aspi\x07rin", "drug", 0, 7), Mention("Tea", "DRUG", 0, 3)),
+        undeclared_relations=(Relation("Tea", "drug", "flu", "Disease", "treats", "", 0, 1),),
+    )
+    document = with_extraction(make_document("a", SAID, SAID), said)
+    rows = make_rows([document], {}, suffix="-next")
+    drug, treats = rows.candidates
+    assert (drug.id, drug.kind, drug.type, drug.source, drug.target) == ("entity:drug", "entity", "Drug", "", "")
+    assert [one.chunk_id for one in drug.finds] == [one.id for one in rows.chunks]
+    assert all(one.chunk_id.endswith("-next") for one in drug.finds)
+    assert (drug.finds[0].count, drug.finds[0].examples) == (2, ("Aspirin", "Tea"))
+    assert (treats.id, treats.source, treats.target) == ("relation:treats:drug:disease", "Drug", "Disease")
+    assert rows.expected["file:a"] == StoredCounts(2, 0, 0)
+
+
+def test_finds_of_a_frequent_candidate_are_spread_over_bounded_rows(make_document: Make) -> None:
+    said = Extraction(undeclared_mentions=(Mention("Tea", "drug", 0, 3),))
+    document = with_extraction(make_document("a", *[SAID] * (MAX_NESTED + 1)), said)
+    assert [len(row.finds) for row in make_rows([document], {}).candidates] == [MAX_NESTED, 1]

@@ -10,6 +10,7 @@ from pipeline.config import ChunkConfig, LoadConfig, RecipeConfig
 from pipeline.errors import GraphMissing, GraphRejected
 from pipeline.models import Chunk, Extraction, LoadedText, StoredDocument
 from pipeline.ontology import DEFAULT_ONTOLOGY
+from scheduler.assembling import Assembler
 from scheduler.codec import encode
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
@@ -76,10 +77,8 @@ def writer():
 @pytest.fixture
 def stages(client, writer):
     return WriteStages(
-        root_of=lambda run: "/",
-        recipe_of=lambda run: RECIPE,
-        artifacts=Shelf(),
-        graphs=Graphs(lambda graph: writer, lambda graph: writer, lambda graph: None),
+        Assembler(root_of=lambda run: "/", recipe_of=lambda run: RECIPE, artifacts=Shelf()),
+        graphs=Graphs(lambda graph: writer, lambda graph: writer, lambda graph: None, lambda graph: None),
         leases=Leases(client, ttl_ms=60_000),
     )
 
@@ -105,9 +104,9 @@ def bring_to_write(ledger, stages, names, warnings=()):
         ledger.settle(run, stage, passed={f.index: make_ref(f.relative) for f in claimed})
     for name in names:
         ref = make_ref(name)
-        stages.artifacts.put(ref["text"], encode(LoadedText(name, "text/plain", warnings=tuple(warnings))))
-        stages.artifacts.put(ref["chunks"], encode((Chunk(0, 0, len(name), name),)))
-        stages.artifacts.put(RECIPE.extraction_key(name), encode(Extraction(dropped={"ungrounded": 2})))
+        stages.assembler.artifacts.put(ref["text"], encode(LoadedText(name, "text/plain", warnings=tuple(warnings))))
+        stages.assembler.artifacts.put(ref["chunks"], encode((Chunk(0, 0, len(name), name),)))
+        stages.assembler.artifacts.put(RECIPE.extraction_key(name), encode(Extraction(dropped={"ungrounded": 2})))
     return batch
 
 

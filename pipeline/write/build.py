@@ -7,14 +7,26 @@ provisional: the first writer's word holds until finalize derives it from all me
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 import orjson
 
 from pipeline import ids
-from pipeline.models import Chunk, Document, Extraction, Mention, Relation
+from pipeline.candidates import Find, find_undeclared
+from pipeline.models import Document, Extraction, Mention, Relation
 from pipeline.resolve import canonical_key
+from pipeline.write.choose import pick_description, pick_name, pick_properties, rank_description
+from pipeline.write.rows import (
+    CandidateRow,
+    ChunkRow,
+    EntityRow,
+    FindRow,
+    GraphRows,
+    MentionRow,
+    RelationRow,
+    StoredCounts,
+    SupportRow,
+)
 
 MAX_ID_BYTES = 4096
 """Longest id that the graph's index finds again; a longer one would be stored twice."""
@@ -25,117 +37,6 @@ _REMEMBERED_NAMES = 50_000
 
 # What a graph cannot keep in a string, or an index takes for a separator.
 _UNSTORABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
-
-
-@dataclass(frozen=True, slots=True)
-class ChunkRow:
-    """A passage of a document; offsets into the document's text."""
-
-    document_id: str
-    id: str
-    chunk: Chunk
-
-
-@dataclass(frozen=True, slots=True)
-class MentionRow:
-    """All places of one chunk that name one entity; `spans` (offsets into its text) and `properties` are JSON."""
-
-    chunk_id: str
-    as_id: str
-    name: str
-    description: str
-    spans: str
-    properties: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class EntityRow:
-    """An entity under the id it has been merged into, and mentions of it, best described first."""
-
-    id: str
-    label: str
-    name: str
-    canonical_key: str
-    mentions: tuple[MentionRow, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SupportRow:
-    """A chunk that states a relation, between the entities as they were extracted."""
-
-    chunk_id: str
-    source_as_id: str
-    target_as_id: str
-    start: int
-    end: int
-    description: str
-
-
-@dataclass(frozen=True, slots=True)
-class RelationRow:
-    """A relation between two entities, and chunks that state it, best described first.
-
-    Where both ends have been merged into one (`is_loop`), only the supports are kept, for an undo.
-    """
-
-    source: str
-    rel_type: str
-    target: str
-    source_name: str
-    target_name: str
-    supports: tuple[SupportRow, ...]
-
-    @property
-    def is_loop(self) -> bool:
-        """True where merges have made both ends one entity."""
-        return self.source == self.target
-
-
-@dataclass(frozen=True, slots=True)
-class StoredCounts:
-    """How much of a document a graph holds."""
-
-    chunks: int = 0
-    mentions: int = 0
-    supports: int = 0
-
-    def covers(self, wanted: "StoredCounts") -> bool:
-        """Tell whether nothing of `wanted` is missing."""
-        return self.chunks >= wanted.chunks and self.mentions >= wanted.mentions and self.supports >= wanted.supports
-
-
-@dataclass(frozen=True, slots=True)
-class GraphRows:
-    """All rows of some documents, each thing once, and how much of each document there must be.
-
-    `more_mentions` repeats entities whose mentions do not fit into one row.
-    """
-
-    chunks: tuple[ChunkRow, ...]
-    neighbours: tuple[tuple[str, str], ...]
-    entities: tuple[EntityRow, ...]
-    more_mentions: tuple[EntityRow, ...]
-    relations: tuple[RelationRow, ...]
-    expected: Mapping[str, StoredCounts]
-
-
-def spell_fact(source_name: str, rel_type: str, target_name: str, description: str) -> str:
-    """Spell a relation as the GraphRAG SDK does: `(Ada, FOUNDED, Acme): Ada founded Acme.`."""
-    return f"({source_name}, {rel_type}, {target_name}): {description}"
-
-
-def pick_name(votes: Mapping[str, int]) -> str:
-    """Choose among spellings: the most frequent, then the longest, then the first by code points."""
-    return min(votes, key=lambda name: (-votes[name], -len(name), name))
-
-
-def pick_description(descriptions: Iterable[str]) -> str:
-    """Choose among descriptions: the longest, then the first by code points; empty where there is none."""
-    return min(descriptions, key=_rank_description, default="")
-
-
-def _rank_description(text: str) -> tuple[int, str]:
-    return -len(text), text
 
 
 def is_storable(identity: str) -> bool:
@@ -168,8 +69,19 @@ def make_rows(documents: Sequence[Document], merged: Mapping[str, str], suffix: 
         entities=tuple(pieces[0] for pieces in entities),
         more_mentions=tuple(piece for pieces in entities for piece in pieces[1:]),
         relations=tuple(rows.relation_rows()),
+        candidates=tuple(rows.candidate_rows()),
+        labels=_collect_labels(documents),
         expected=expected,
     )
+
+
+def _collect_labels(documents: Iterable[Document]) -> dict[str, tuple[str, ...]]:
+    """Collect the labels that entities bear beside their own, over all documents."""
+    labels: defaultdict[str, set[str]] = defaultdict(set)
+    for document in documents:
+        for label, more in document.labels.items():
+            labels[label].update(set(more) - {label})
+    return {label: tuple(sorted(more)) for label, more in labels.items() if more}
 
 
 class _RowBuilder:
@@ -184,6 +96,8 @@ class _RowBuilder:
         self._names: dict[str, str] = {}
         self._mentions: defaultdict[str, list[MentionRow]] = defaultdict(list)
         self._supports: defaultdict[tuple[str, str, str], list[SupportRow]] = defaultdict(list)
+        self._undeclared: dict[str, Find] = {}
+        self._finds: defaultdict[str, list[FindRow]] = defaultdict(list)
 
     def add(self, document: Document) -> StoredCounts:
         """Add a document; gives how much of it the graph must then hold."""
@@ -202,6 +116,7 @@ class _RowBuilder:
             named = self._add_mentions(chunk_id, extraction)
             mentions += len(named)
             supports += self._add_supports(chunk_id, extraction, named)
+            self._add_finds(chunk_id, extraction)
         return StoredCounts(len(added), mentions, supports)
 
     def _add_mentions(self, chunk_id: str, extraction: Extraction) -> set[str]:
@@ -232,6 +147,12 @@ class _RowBuilder:
             self._supports[key].append(_fold_supports(chunk_id, source, target, group))
         return len(groups)
 
+    def _add_finds(self, chunk_id: str, extraction: Extraction) -> None:
+        for find in find_undeclared(extraction):
+            self._undeclared.setdefault(find.id, find)
+            examples = tuple(map(_clean, find.examples))
+            self._finds[find.id].append(FindRow(chunk_id, find.count, examples))
+
     def entity_rows(self) -> Iterator[list[EntityRow]]:
         """Give the entities with their mentions, a hub's in several rows."""
         for entity, mentions in self._mentions.items():
@@ -243,6 +164,14 @@ class _RowBuilder:
         for (source, rel_type, target), supports in self._supports.items():
             for piece in _pieces(supports):
                 yield RelationRow(source, rel_type, target, self._name(source), self._name(target), piece)
+
+    def candidate_rows(self) -> Iterator[CandidateRow]:
+        """Give what the ontology does not declare with the chunks that say it, in several rows where these are many."""
+        for identity, find in self._undeclared.items():
+            finds = self._finds[identity]
+            for start in range(0, len(finds), MAX_NESTED):
+                piece = tuple(finds[start : start + MAX_NESTED])
+                yield CandidateRow(identity, find.kind, find.type, find.source, find.target, piece)
 
     def _resolve(self, as_id: str) -> str:
         return self._merged.get(as_id, as_id)
@@ -280,7 +209,12 @@ def _choose_description(group: Sequence[Mention] | Sequence[Relation]) -> str:
 def _fold_mentions(chunk_id: str, as_id: str, group: Sequence[Mention]) -> MentionRow:
     spans = sorted({(mention.start, mention.end) for mention in group})
     told = _clean(_choose_name(group)), _choose_description(group), orjson.dumps(spans).decode()
-    return MentionRow(chunk_id, as_id, *told, max(mention.properties for mention in group))
+    return MentionRow(chunk_id, as_id, *told, _fold_properties(group))
+
+
+def _fold_properties(group: Sequence[Mention]) -> str:
+    told = Counter(mention.properties for mention in group if mention.properties)
+    return next(iter(told), "") if len(told) <= 1 else orjson.dumps(pick_properties(told)).decode()
 
 
 def _fold_supports(chunk_id: str, source: str, target: str, group: Sequence[Relation]) -> SupportRow:
@@ -292,6 +226,6 @@ def _fold_supports(chunk_id: str, source: str, target: str, group: Sequence[Rela
 def _pieces[T: (MentionRow, SupportRow)](items: list[T]) -> Iterator[tuple[T, ...]]:
     """Cut a list into tuples of bounded length, best described first."""
     if len(items) > 1:
-        items.sort(key=lambda one: _rank_description(one.description))
+        items.sort(key=lambda one: rank_description(one.description))
     for start in range(0, len(items), MAX_NESTED):
         yield tuple(items[start : start + MAX_NESTED])
