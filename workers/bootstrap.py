@@ -139,7 +139,7 @@ def build_recipe(settings: Settings, config: RecipeConfig) -> Recipe:
 
 def find_artifacts(settings: Settings) -> ArtifactStore | None:
     """Open this host's folder of stage results if there is one; none is made."""
-    return FolderArtifactStore(settings.artifacts) if settings.artifacts.is_dir() else None
+    return FolderArtifactStore(settings.artifacts) if (settings.artifacts / "store").is_dir() else None
 
 
 def open_artifacts(settings: Settings) -> ArtifactStore:

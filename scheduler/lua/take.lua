@@ -30,7 +30,8 @@ for _, candidate in ipairs(candidates) do
   local waiting = redis.call('ZCOUNT', due_key(run), '-inf', now)
   -- The tail of a run is spread over all workers rather than given to one, but not crumb by crumb.
   local share = math.max(LEAST_SHARE, math.ceil((last - next_index + waiting) / spread))
-  local limit = math.min(tonumber(meta[5] or max_files), share)
+  -- Where calls are waited for, a batch is as large as they need: what one does not use of them another does.
+  local limit = tonumber(meta[5] or math.min(max_files, share))
   local files, bytes, alone = {}, 0, false
 
   local function add(index, record)

@@ -83,7 +83,9 @@ class LitellmChat:
             return ChatAnswer("", "refused", self._usage(prompt_bytes(request) // _BYTES_PER_TOKEN, 0), self.model)
         about_format = failure.invalid and not failure.too_long and is_about_format(failure.message)
         if about_format and refuse_form(self.model, self._config.api_base, form):
-            raise FormRefused(f"{self.model} takes no {form.name.lower()} as form of its answer: {failure.message[:200]}")
+            raise FormRefused(
+                f"{self.model} takes no {form.name.lower()} as form of its answer: {failure.message[:200]}"
+            )
         provider = self._route.provider if self._route else self.model.partition("/")[0]
         raise error_of(failure, self.model, f"{provider.upper()}_API_KEY", self._key) from failure
 
