@@ -9,8 +9,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+from pipeline.errors import OntologyError
 from pipeline.models import Extraction, Mention, Relation
-from pipeline.ontology import UNKNOWN, DeclaredTypes, EntityType, Ontology, RelationType
+from pipeline.ontology import UNKNOWN, DeclaredTypes, EntityType, Ontology, RelationType, extend
 from pipeline.ontology.labels import check_label, fold_label
 from pipeline.ports import TypeCandidate
 
@@ -66,7 +67,9 @@ def propose_types(
 
     New types get the description, new types of entities that were approved by name the parents, too. What is declared
     by now, in another spelling or as a synonym, is left out or used.
+    Raises `OntologyError` where the ontology could not be extended so.
     """
+    _check_parents(parents)
     entities: dict[str, EntityType] = {}
     patterns: defaultdict[str, list[tuple[str, str]]] = defaultdict(list)
     candidates = list(approved)
@@ -95,7 +98,17 @@ def propose_types(
         )
         for label, pairs in patterns.items()
     )
-    return DeclaredTypes(entity_types=tuple(entities.values()), relation_types=tuple(relations))
+    proposed = DeclaredTypes(entity_types=tuple(entities.values()), relation_types=tuple(relations))
+    extend(ontology, proposed)
+    return proposed
+
+
+def _check_parents(parents: Sequence[str]) -> None:
+    for parent in parents:
+        try:
+            check_label(parent)
+        except ValueError as error:
+            raise OntologyError(f"The parent {parent!r} cannot be one: {error}.") from error
 
 
 def _spell(extraction: Extraction) -> Iterator[tuple[_Words, str]]:

@@ -32,9 +32,9 @@ class Asking:
     """How many of the calls are told what was found before."""
     max_output_tokens: int
 
-    def usage_of(self, text: str, count: Callable[[str], int] = estimate_tokens) -> Usage:
+    def usage_of(self, text: str) -> Usage:
         """Estimate what one passage takes; its price is left at 0."""
-        calls, length = len(self.prompts), count(text)
+        calls, length = len(self.prompts), estimate_tokens(text)
         answer = min(self.max_output_tokens, round(ANSWER_SHARE * length) + ANSWER_TOKENS)
         # What was found before is about as long as an answer.
         return Usage(calls, sum(self.prompts) + calls * length + self.told * answer, calls * answer)

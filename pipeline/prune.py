@@ -4,7 +4,7 @@ A document's summary is small and of JSON values, so that it can stay with the o
 
     types             entities whose type is not declared, which became `Unknown`, by type
     relations         relations whose type or pattern is not declared, which were left out, by pattern
-    unknown_entities  entities that no declared type fits
+    unknown_entities  entities of no type at all
     unknown_ends      relations with such an entity at an end
     dropped           all that was left out, by reason
     more              how often further types and relations were found, beyond the listed ones
@@ -41,9 +41,11 @@ def summarise_pruned(extractions: Iterable[Extraction], ontology: Ontology) -> d
     dropped: Counter[str] = Counter()
     for one in extractions:
         dropped.update({str(reason): count for reason, count in one.dropped.items()})
+        typed = {(mention.start, mention.end) for mention in one.undeclared_mentions}
         for mention in one.undeclared_mentions:
             _add(types, _type_item(mention))
-        _add_all(entities, [tell_mention(m) for m in one.mentions if m.type == UNKNOWN])
+        untyped = [m for m in one.mentions if m.type == UNKNOWN and (m.start, m.end) not in typed]
+        _add_all(entities, [tell_mention(mention) for mention in untyped])
         _add_all(ends, [tell_relation(r) for r in one.relations if UNKNOWN in (r.source_type, r.target_type)])
         for relation in one.undeclared_relations:
             item = _relation_item(relation, ontology)
@@ -64,7 +66,7 @@ def merge_pruned(summaries: Iterable[Mapping[str, Any]], limit: int = MAX_KINDS)
     for summary in summaries:
         for found, section in ((types, "types"), (relations, "relations")):
             for item in summary.get(section, ()):
-                _add(found, dict(item))
+                _add(found, _read_item(item))
         for total, section in ((entities, "unknown_entities"), (ends, "unknown_ends")):
             if told := summary.get(section):
                 total.update(_sum(total, told))
@@ -110,6 +112,11 @@ def _relation_item(relation: Relation, ontology: Ontology) -> dict[str, Any] | N
         "undeclared": sorted({end for end in ends if ontology.resolve_label(end) == UNKNOWN}),
         **_count(1, (tell_relation(relation),)),
     }
+
+
+def _read_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Read an item of a stored summary: where that was, an empty list may have become an empty mapping."""
+    return {name: list(value) if name in {"samples", "undeclared"} else value for name, value in item.items()}
 
 
 def _end(raw: str, ontology: Ontology) -> str:

@@ -55,6 +55,11 @@ def decode_unread(data: bytes) -> str:
     return str(orjson.loads(data)["code"])
 
 
+def decode_overdue(data: bytes | None) -> int:
+    """Decode the record of how often a passage took too long; none says that it never did."""
+    return 0 if data is None else int(orjson.loads(data)["times"])
+
+
 def decode_table(data: bytes | None) -> Table:
     """Decode a table with all that it says; raises `ArtifactMissing` on None."""
     row = _rows(data, "table")

@@ -8,6 +8,7 @@ the cache of answers, so that its document can be written without it. Rules: ADR
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import structlog
 
@@ -26,7 +27,7 @@ from pipeline.errors import (
 from pipeline.extract import extract_each, reground
 from pipeline.models import Extraction, Usage
 from pipeline.ports import ArtifactStore, CallingExtractor
-from scheduler.codec import decode_chunks, decode_extraction, encode
+from scheduler.codec import decode_chunks, decode_extraction, decode_overdue, encode
 from scheduler.flights import Flights
 from scheduler.recipe import Recipe
 from scheduler.records import ClaimedFile, Spent
@@ -35,7 +36,7 @@ from scheduler.stages import OutOfTurn, StageRun
 _log = structlog.get_logger(__name__)
 
 TIMEOUTS = 3
-"""How often in a row a passage may take too long to be answered before it is given up."""
+"""How often a passage may take too long to be answered before it is given up."""
 IN_WORK_SECONDS = 2.0
 """After this long a passage is looked for again that another task asks for."""
 
@@ -83,11 +84,8 @@ class ExtractStage:
         batch = self._look(run, recipe, run.open_files())
         if not batch.wanted:
             return
-        if isinstance(recipe.extractor, CallingExtractor):
-            self._ask(run, recipe, batch)
-            return
         try:
-            self._read(run, recipe, batch, list(batch.texts))
+            self._read_batch(run, recipe, batch)
         except (LeaseLost, ModelUnavailable, TransientError):
             raise
         except Exception as error:
@@ -96,7 +94,12 @@ class ExtractStage:
             # One text was too much for the extractor; its file is found by reading each by itself.
             _log.warning("batch_not_extracted", run=run.batch.run, reason=f"{type(error).__name__}: {error}"[:300])
             self._read_alone(run, recipe)
-            return
+
+    def _read_batch(self, run: StageRun, recipe: Recipe, batch: _Open) -> None:
+        if isinstance(recipe.extractor, CallingExtractor):
+            self._ask(run, recipe, batch)
+        else:
+            self._read(run, recipe, batch, list(batch.texts))
         self._settle(run, batch)
 
     def _look(self, run: StageRun, recipe: Recipe, files: Sequence[ClaimedFile]) -> _Open:
@@ -136,12 +139,15 @@ class ExtractStage:
         return paid and self.artifacts.get(recipe.unread_key(text, run, f.round)) is not None
 
     def _read_alone(self, run: StageRun, recipe: Recipe) -> None:
-        for f in run.open_files():
+        for number, f in enumerate(run.open_files()):
             with run.working_on(f):
+                # The first one is read whatever the time, so that each turn brings the batch on.
+                if number and self._is_over(run):
+                    raise OutOfTurn("This document is extracted in another turn.")
                 alone = _Open()
                 self._add(run, recipe, alone, f)
-                self._read(run, recipe, alone, list(alone.texts))
-                self._settle(run, alone)
+                if alone.wanted:
+                    self._read_batch(run, recipe, alone)
 
     def _ask(self, run: StageRun, recipe: Recipe, batch: _Open) -> None:
         """Read passages by an extractor whose calls cost something: those that no other task asks for now."""
@@ -156,30 +162,35 @@ class ExtractStage:
 
         run.renewals.append(renew)
         try:
+            # An answer that cannot be stored is paid for in vain: a full store is to be learnt of before.
+            self.artifacts.put(recipe.trial_key(run.batch.run), b"")
             # Answered and given back since they were looked for.
             self._read(run, recipe, batch, [key for key in mine if self.artifacts.get(key) is None])
         finally:
             run.renewals.remove(renew)
             self.flights.release(mine, run.holder)
-        self._settle(run, batch)
 
     def _read(self, run: StageRun, recipe: Recipe, batch: _Open, keys: Sequence[str]) -> None:
-        """Read passages until all are read, or the turn is over, or no file of them is ours any more."""
+        """Read passages until all are read, or the turn is over, or no file of them is ours any more.
+
+        What is under way then is paid for, and kept.
+        """
         texts = [batch.texts[key] for key in keys]
-        with closing(extract_each(texts, recipe.extractor, recipe.config.ontology)) as results:
+        is_over = partial(self._is_over, run)
+        with closing(extract_each(texts, recipe.extractor, recipe.config.ontology, is_over)) as results:
             for position, result in results:
                 self._keep(run, recipe, batch, keys[position], result)
-                run.progress()
-                if run.elapsed() > self.turn_seconds or not run.open_files():
-                    break
         left = [key for key in keys if key not in batch.waiting and key not in batch.done]
         batch.waiting |= dict.fromkeys(left, OutOfTurn("The rest of this document is extracted in another turn."))
+
+    def _is_over(self, run: StageRun) -> bool:
+        return run.elapsed() > self.turn_seconds or run.current in run.lost or not run.open_files()
 
     def _keep(self, run: StageRun, recipe: Recipe, batch: _Open, key: str, result: Extraction | PipelineError) -> None:
         """Store what a passage says, or note why it is not to be had."""
         index = batch.owners[key]
-        if isinstance(result, ModelTimeout) and self._timed_out(run.files[index]):
-            result = PassageUnread(UnreadCode.TIMEOUT, f"{result} That was {TIMEOUTS} times in a row.")
+        if isinstance(result, ModelTimeout) and self._count_overdue(run, recipe, batch.texts[key], index) >= TIMEOUTS:
+            result = PassageUnread(UnreadCode.TIMEOUT, f"{result} That was {TIMEOUTS} times.")
         if isinstance(result, Extraction):
             self.artifacts.put(key, encode(result))
             if isinstance(recipe.extractor, CallingExtractor):
@@ -195,8 +206,12 @@ class ExtractStage:
         else:
             raise result
 
-    def _timed_out(self, f: ClaimedFile) -> bool:
-        return f.waited_for == ModelTimeout().code and f.waits >= TIMEOUTS - 1
+    def _count_overdue(self, run: StageRun, recipe: Recipe, text: str, index: int) -> int:
+        """Count how often a passage took too long, by itself: its file waits for other things in between."""
+        place = recipe.overdue_key(text, run.batch.run, run.files[index].round)
+        times = decode_overdue(self.artifacts.get(place)) + 1
+        self.artifacts.put(place, encode({"times": times}))
+        return times
 
     def _settle(self, run: StageRun, batch: _Open) -> None:
         """Let files go on whose passages are all read; the others wait for what the first of the others waits for."""

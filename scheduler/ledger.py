@@ -183,9 +183,12 @@ class Ledger(RunReports):
             row["run"], row["generation"], row["graph"], row["token"], tuple(row["files"]), discard=row["discard"]
         )
 
-    def halt(self, run: str, reason: str) -> None:
-        """Pause a run that runs, for a reason; any other is left as it is."""
-        self._scripts.call("pause", run, "pause", reason, patient=True)
+    def halt(self, run: str, reason: str, *, seconds: float = 0.0) -> None:
+        """Pause a run that runs, for a reason; any other is left as it is.
+
+        So is one that a person has let go on in the last `seconds`, in which the work was done that found the reason.
+        """
+        self._scripts.call("pause", run, "pause", reason, int(seconds * 1000), patient=True)
 
     def sweep(self, run: str) -> tuple[int, int, int]:
         """Take back expired files of a run; gives lost messages, lost workers, dead letters."""

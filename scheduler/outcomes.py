@@ -25,7 +25,8 @@ def outcome_of_known(stored: StoredDocument, run: str, fingerprint: str, stage: 
     if stored.fingerprint == fingerprint:
         return Outcome(FileState.UNCHANGED, stage=stage)
     message = (
-        "The graph holds this content as extracted with other settings; it stays as it is (`graphmill reextract`)."
+        "The graph holds this content as extracted with other settings; it stays as it is "
+        "(`graphmill reextract --present-settings`)."
     )
     return Outcome(FileState.CHANGED, "settings_changed", message, stage)
 
@@ -42,9 +43,9 @@ def explain_unread(unread: Mapping[str, int]) -> str:
     """Say that passages could not be read, and what to do; `unread` counts them by code."""
     total = sum(unread.values())
     codes = ", ".join(f"{code} {count}" for code, count in sorted(unread.items()) if code != "unread")
-    passages = "1 passage" if total == 1 else f"{total:,} passages"
+    passages = "1 passage says" if total == 1 else f"{total:,} passages say"
     return (
-        f"What {passages} say could not be had{f' ({codes})' if codes else ''}; the rest is in the graph. "
+        f"What {passages} could not be had{f' ({codes})' if codes else ''}; the rest is in the graph. "
         "`graphmill retry RUN --failed`, or another ingest, asks for them again."
     )
 

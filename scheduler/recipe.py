@@ -48,6 +48,14 @@ class Recipe:
         """Name the record that a passage could not be read in an attempt of a run: another one asks for it again."""
         return ids.artifact_key("unread", (self.extraction_key(text), run, str(attempt)))
 
+    def overdue_key(self, text: str, run: str, attempt: int) -> str:
+        """Name the record of how often a passage took too long in an attempt of a run."""
+        return ids.artifact_key("overdue", (self.extraction_key(text), run, str(attempt)))
+
+    def trial_key(self, run: str) -> str:
+        """Name what is stored to learn whether anything can be."""
+        return ids.artifact_key("trial", (run,))
+
     def extraction_key(self, text: str) -> str:
         """Name what a passage says."""
         return self._extraction_key(text, self.config.ontology.fingerprint)

@@ -205,6 +205,8 @@ class RunStatus:
     """Whether its graph was dropped after it ended: what it tells is of the past."""
     usage: Usage = field(default_factory=Usage)
     """What it has spent on calls of models, also on those that failed."""
+    tokens_lost: int = 0
+    """Most that calls may have used which ended without telling it; its budget counts them."""
     budget: Budget = field(default_factory=Budget)
     passages_read: int = 0
     """Passages that calls of a model were made for."""

@@ -84,6 +84,7 @@ class RunReports:
             internal_errors=int(meta.get("internal_errors", 0)),
             dropped="dropped" in meta,
             usage=_usage(meta),
+            tokens_lost=int(meta.get("llm_lost_tokens", 0)),
             budget=Budget(
                 float(meta["max_usd"]) if "max_usd" in meta else None,
                 int(meta["max_tokens"]) if "max_tokens" in meta else None,

@@ -185,7 +185,7 @@ def settle(run: StageRun) -> None:
     seconds = {i: run.seconds.get(i, share) for i in run.files}
     if run.halt:
         # First: what waits now must not be dispatched once more.
-        run.ledger.halt(run.batch.run, run.halt)
+        run.ledger.halt(run.batch.run, run.halt, seconds=run.elapsed())
     lost = run.ledger.settle(run.batch.run, run.holder, **mine, seconds=seconds, errors=run.errors, spent=run.spent)
     if lost or run.lost:
         _log.warning("files_lost", run=run.batch.run, stage=run.stage, files=sorted({*lost, *run.lost}))

@@ -34,7 +34,7 @@ class RunVerbs:
     def go_on(self, run: str) -> RunStatus:
         """Let a paused run go on; any other is left as it is."""
         self._ledger.status(run)
-        self._scripts.call("pause", run, "go", "", patient=True)
+        self._scripts.call("pause", run, "go", "", 0, patient=True)
         return self._ledger.status(run)
 
     def cancel(self, run: str) -> int:

@@ -53,7 +53,9 @@ def _enter_worker(**_: Any) -> None:
         # A worker that cannot do its work must not take any; Celery would note any other error and go on.
         reason = str(error) if isinstance(error, PermanentError) else traceback.format_exc()
         raise SystemExit(f"This worker cannot start: {reason}") from error
-    preload_extractor(settings.recipe)
+    # Only who extracts calls language models.
+    if "extract" in app.amqp.queues.consume_from:
+        preload_extractor(settings.recipe)
     bind(lambda: build_resources(settings))
     offer = Offer(identify_artifacts(settings), tuple(list_extractors(settings)), settings.embed.embedder)
     Presence(Workers(connect_redis(settings)), offer).connect()

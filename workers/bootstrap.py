@@ -1,4 +1,4 @@
-"""The wiring: settings become ports, ports become resources. The only module that names adapters."""
+"""The wiring: settings become ports, ports become resources. Parts of it stand beside it in modules of their own."""
 
 from collections.abc import Sequence
 from functools import cache, lru_cache, partial
@@ -207,7 +207,7 @@ def build_resources(settings: Settings) -> Resources:
         try:
             config = RecipeConfig.model_validate_json(carried) if carried else settings.recipe
             gate = partial(_open_gate, calls, settings, run)
-            return Recipe(FileReader(config.load), build_extractor(settings, config, gate), config)
+            return Recipe(FileReader(config.load), build_extractor(settings, config, gate, artifacts), config)
         except (ModelUnavailable, ValidationError) as error:
             raise RecipeUnavailable(f"This worker cannot make the files of run {run}: {error}") from error
 

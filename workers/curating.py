@@ -1,19 +1,19 @@
 """The part of a client that lets a graph's ontology grow: the versions kept there, and the candidates to join it."""
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
 
 from pydantic import ValidationError
 
-from pipeline.candidates import propose_types
+from pipeline.candidates import ENTITY, propose_types
 from pipeline.config import RecipeConfig
 from pipeline.errors import PermanentError
 from pipeline.ontology import DeclaredTypes, Ontology, extend
+from pipeline.ontology.labels import fold_label
 from pipeline.ports import CandidateState, GraphInspector, StoredOntology, TypeCandidate
 from scheduler.documents import Reextraction, find_documents, order_reextractions
-from workers.graphs import inspect_graph, open_candidates, open_graph, open_ontologies
+from workers.graphs import open_candidates, open_inspector, open_ontologies
 from workers.submitting import Submitter
 
 
@@ -65,15 +65,27 @@ class Curating(Submitter):
         ontology and the ids of the runs; `how` is as for `submit_files`. Harmless to repeat.
         Raises `CandidateUnknown`, `OntologyError`, `OntologyChanged`, `WorkersDiffer`, `GraphMissing`.
         """
+        found = self._find(graph, ids)
         before = self.stored_ontology(graph)
-        addition = self.propose(graph, ids, parents, description)
-        grown = extend(self.ontology(graph) or self.settings.recipe.ontology, addition)
-        plan = self._plan_conversion(graph, ids, addition)
+
+        def grow(ontology: Ontology) -> Ontology:
+            # Documents may be of older ontologies than the graph's, which declares some of it by now.
+            return extend(ontology, propose_types(found, ontology, parents, description))
+
+        grown = grow(self.ontology(graph) or self.settings.recipe.ontology)
+        # A relation brings the types at its ends along, also to documents that say only these.
+        ids = [*ids, *self._brought_along(graph, ids, grown)]
+        plan = self._plan_conversion(graph, ids, grow)
         self.set_ontology(graph, grown, expected=before.hash if before else "")
         runs = [self.submit_files(one.files, one.root, graph=graph, recipe=one.recipe, **how) for one in plan]
         with open_candidates(self.settings, graph) as candidates:
             candidates.set_state(ids, CandidateState.APPROVED)
         return grown, runs
+
+    def _brought_along(self, graph: str, ids: Sequence[str], grown: Ontology) -> list[str]:
+        declared = {fold_label(label) for label in grown.labels}
+        types = (one for one in self.candidates(graph) if one.kind == ENTITY and one.id not in ids)
+        return [one.id for one in types if fold_label(one.type) in declared]
 
     def _find(self, graph: str, ids: Sequence[str]) -> list[TypeCandidate]:
         known = {one.id: one for one in self.candidates(graph, None)}
@@ -84,21 +96,22 @@ class Curating(Submitter):
             )
         return [known[name] for name in ids]
 
-    def _plan_conversion(self, graph: str, ids: Sequence[str], addition: DeclaredTypes) -> list[Reextraction]:
+    def _plan_conversion(
+        self, graph: str, ids: Sequence[str], grow: Callable[[Ontology], Ontology]
+    ) -> list[Reextraction]:
         with open_candidates(self.settings, graph) as candidates:
             names = candidates.documents_of(ids)
-        with closing(open_graph(self.settings, graph)) as opened:
-            inspector = inspect_graph(opened)
+        with open_inspector(self.settings, graph) as inspector:
             documents = find_documents(inspector.documents(), names)
             recipes = read_recipes(inspector)
 
         @cache
-        def grown(made_with: str) -> RecipeConfig:
+        def recipe_of(made_with: str) -> RecipeConfig:
             recipe = recipes.get(made_with) or self.recipe_for(graph)
-            changes = {"ontology": extend(recipe.ontology, addition), "grown_from": recipe.ontology.fingerprint}
+            changes = {"ontology": grow(recipe.ontology), "grown_from": recipe.ontology.fingerprint}
             return recipe.model_copy(update={**changes, "load": self.settings.load})
 
-        plan = order_reextractions(documents, lambda document: grown(document.made_with))
+        plan = order_reextractions(documents, lambda document: recipe_of(document.made_with))
         for one in plan:
             self.check_workers(one.recipe)
         return plan

@@ -1,4 +1,4 @@
-"""Which extractor reads the passages of a run; beside `workers.bootstrap` the only module that names adapters."""
+"""Which extractor reads the passages of a run: part of the wiring, so it names adapters."""
 
 import gc
 from collections.abc import Callable, Sequence
@@ -12,7 +12,7 @@ from pipeline.config import RecipeConfig
 from pipeline.errors import ModelUnavailable
 from pipeline.llm import LlmExtractor
 from pipeline.llm.hybrid import HybridExtractor
-from pipeline.ports import CallingExtractor, ChatModel, Extractor
+from pipeline.ports import ArtifactStore, CallingExtractor, ChatModel, Extractor
 from workers.settings import Settings
 
 EXTRACTOR_GROUP = "graphmill.extractors"
@@ -33,20 +33,22 @@ def list_extractors(settings: Settings) -> list[str]:
     return sorted({"llm", *of_gliner, *named, settings.extractor})
 
 
-def build_extractor(settings: Settings, config: RecipeConfig, gate: Gate) -> Extractor | CallingExtractor:
+def build_extractor(
+    settings: Settings, config: RecipeConfig, gate: Gate, store: ArtifactStore | None = None
+) -> Extractor | CallingExtractor:
     """Make the extractor of a recipe: one of ours, an entry point, or `module:attribute` if it is the configured one.
 
-    Models are loaded on first use. Raises `ModelUnavailable` with what to change.
+    `store` keeps what was answered of passages that take several calls. Models are loaded on first use.
+    Raises `ModelUnavailable` with what to change.
     """
     match config.extractor:
         case "llm":
-            return _build_llm(settings, config, gate)
+            return _build_llm(settings, config, gate, store)
         case "gliner":
-            return _build_gliner(config)
+            return GlinerExtractor(config.gliner)
         case "hybrid":
-            return HybridExtractor(
-                _build_gliner(config), _build_llm(settings, config, gate), config.gliner.unsure_below
-            )
+            model = _build_llm(settings, config, gate, store)
+            return HybridExtractor(GlinerExtractor(config.gliner), model, config.gliner.unsure_below)
         case name:
             return _build_named(settings, name)
 
@@ -95,14 +97,9 @@ def _provider(model: str) -> str:
     return model.partition("/")[0] if "/" in model else ""
 
 
-def _build_llm(settings: Settings, config: RecipeConfig, gate: Gate) -> LlmExtractor:
-    return LlmExtractor(
-        gate(open_models(settings, config)), config.llm, threads=min(settings.calls.in_flight, _MOST_THREADS)
-    )
-
-
-def _build_gliner(config: RecipeConfig) -> Extractor:
-    return GlinerExtractor(config.gliner)
+def _build_llm(settings: Settings, config: RecipeConfig, gate: Gate, store: ArtifactStore | None) -> LlmExtractor:
+    threads = min(settings.calls.in_flight, _MOST_THREADS)
+    return LlmExtractor(gate(open_models(settings, config)), config.llm, threads, store)
 
 
 def _build_named(settings: Settings, name: str) -> Extractor | CallingExtractor:
@@ -112,7 +109,7 @@ def _build_named(settings: Settings, name: str) -> Extractor | CallingExtractor:
     if not found:
         raise ModelUnavailable(
             f"There is no extractor {name!r} here. Set GRAPHMILL_EXTRACTOR, also of the workers, to one of "
-            f"{', '.join(list_extractors(settings))}, or to module:attribute."
+            f"{', '.join(one for one in list_extractors(settings) if one != name)}, or to module:attribute."
         )
     return _load_installed(name)
 

@@ -1,4 +1,4 @@
-"""Connections to graphs, each as the port that its caller needs; beside the wiring, these name adapters."""
+"""Connections to graphs, each as the port that its caller needs: part of the wiring, so it names adapters."""
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -58,6 +58,13 @@ def curate(graph: FalkorGraph) -> GraphCurator:
 def inspect_graph(graph: FalkorGraph) -> GraphInspector:
     """Give the side of a graph that comparisons read."""
     return FalkorInspector(graph)
+
+
+@contextmanager
+def open_inspector(settings: Settings, graph: str) -> Iterator[GraphInspector]:
+    """Connect to the side of a graph that comparisons read."""
+    with closing(open_graph(settings, graph)) as opened:
+        yield FalkorInspector(opened)
 
 
 @contextmanager

@@ -1,4 +1,4 @@
-"""The wiring of ontologies: what a name stands for. The settings read theirs by it, too."""
+"""Which ontology a name stands for: part of the wiring, so it names adapters. The settings read theirs by it, too."""
 
 from pathlib import Path
 

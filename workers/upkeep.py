@@ -1,7 +1,7 @@
 """The part of a client that keeps a graph in step: what is removed, dropped, read anew, or follows a folder."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,6 @@ from pipeline.config import RecipeConfig
 from pipeline.errors import GraphMissing
 from pipeline.models import PlacedDocument
 from pipeline.ontology import Ontology
-from pipeline.ports import GraphInspector
 from scheduler.documents import (
     Changes,
     Reextraction,
@@ -24,8 +23,7 @@ from scheduler.sync_plan import SyncPlan
 from scheduler.syncing import plan_folder
 from workers.bootstrap import build_dropping
 from workers.curating import Curating, read_recipes
-from workers.graphs import inspect_graph, open_graph
-from workers.settings import Settings
+from workers.graphs import open_graph, open_inspector
 from workers.submitting import absolute
 
 
@@ -34,7 +32,7 @@ class Upkeep(Curating):
 
     def documents(self, graph: str) -> list[PlacedDocument]:
         """List the documents of a graph; raises `GraphMissing`."""
-        with _inspect(self.settings, graph) as inspector:
+        with open_inspector(self.settings, graph) as inspector:
             return list(inspector.documents())
 
     def delete(self, documents: Sequence[str], *, graph: str, **how: Any) -> str:
@@ -52,11 +50,8 @@ class Upkeep(Curating):
 
         Runs keep their history. Raises `GraphInUse` while a run or finalize works on it, `GraphMissing`.
         """
-        opened = open_graph(self.settings, graph)
-        try:
+        with closing(open_graph(self.settings, graph)) as opened:
             return build_dropping(self.settings, opened).drop(graph)
-        finally:
-            opened.close()
 
     def plan_sync(self, path: Path, root: Path, *, graph: str, allow_empty: bool = False) -> SyncPlan:
         """Tell what a graph lacks to be as a folder (or file) `path` is, whose files are named from `root`.
@@ -89,12 +84,12 @@ class Upkeep(Curating):
         present: bool = False,
     ) -> list[Reextraction]:
         """Make the lists of `reextract`; raises as that does."""
-        with _inspect(self.settings, graph) as inspector:
+        with open_inspector(self.settings, graph) as inspector:
             known = list(inspector.documents())
             recipes = {} if present else read_recipes(inspector)
         wanted = known if documents is None else find_documents(known, documents)
 
-        present_recipe = cache(lambda: self.settings.recipe)
+        present_recipe = cache(lambda: self.recipe_for(graph))
         # Limits are of the reading, which is done now.
         given: dict[str, Any] = {"load": self.settings.load} | ({"ontology": ontology} if ontology else {})
 
@@ -129,12 +124,3 @@ class Upkeep(Curating):
         """Count what a run has done to its graph so far."""
         updated = self.ledger.files(run, [FileState.UPDATED])
         return count_changes(self.ledger.status(run).counts, sum(bool(report.renamed_from) for report in updated))
-
-
-@contextmanager
-def _inspect(settings: Settings, graph: str) -> Iterator[GraphInspector]:
-    opened = open_graph(settings, graph)
-    try:
-        yield inspect_graph(opened)
-    finally:
-        opened.close()

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from pipeline import ids
 from pipeline.errors import PipelineError
-from pipeline.extract import Drop
+from pipeline.extract import Drop, StopAsking, stop, stoppable
 from pipeline.ids import normalise_name
 from pipeline.models import Extraction, Mention, Relation
 from pipeline.ontology import Ontology
@@ -60,31 +60,40 @@ class HybridExtractor:
 
     def extract_each(
         self, texts: Sequence[str], ontology: Ontology
-    ) -> Iterator[tuple[int, Extraction | PipelineError]]:
-        """Read passages as the port says: sure ones come as soon as they are read, the others when answered."""
+    ) -> Generator[tuple[int, Extraction | PipelineError], None, None]:
+        """Read passages as the port says: sure ones come as soon as they are read, the others when answered.
+
+        `StopAsking` is heeded. Once the language model takes no calls, what is left for it gets that error.
+        """
+        unsure: dict[int, Extraction] = {}
         for start in range(0, len(texts), SLICE):
-            unsure: dict[int, Extraction] = {}
             for position, found in enumerate(self._local.extract(texts[start : start + SLICE], ontology), start):
                 if is_unsure(texts[position], found, ontology, self._unsure_below):
                     unsure[position] = found
                 else:
                     yield position, found
-            if unsure:
-                yield from self._ask(texts, ontology, unsure)
+        # All together: so many calls may be under way at once, and a model that stops is asked no more.
+        if unsure:
+            yield from self._ask(texts, ontology, unsure)
 
     def _ask(
         self, texts: Sequence[str], ontology: Ontology, unsure: dict[int, Extraction]
-    ) -> Iterator[tuple[int, Extraction | PipelineError]]:
+    ) -> Generator[tuple[int, Extraction | PipelineError], None, None]:
         positions = list(unsure)
         asked = [texts[position] for position in positions]
         found = [unsure[position].mentions for position in positions]
-        with closing(_as_generator(self._asked.extract_each(asked, ontology, found))) as answers:
-            for nth, answer in answers:
-                position = positions[nth]
+        with closing(stoppable(self._asked.extract_each(asked, ontology, found))) as answers:
+            item = next(answers, None)
+            while item is not None:
+                position, answer = positions[item[0]], item[1]
                 if isinstance(answer, Extraction):
-                    yield position, merge(unsure[position], answer, ontology, self._unsure_below)
-                else:
+                    answer = merge(unsure[position], answer, ontology, self._unsure_below)
+                try:
                     yield position, answer
+                except StopAsking:
+                    item = stop(answers)
+                else:
+                    item = next(answers, None)
 
 
 def is_unsure(text: str, found: Extraction, ontology: Ontology, unsure_below: float) -> bool:
@@ -170,10 +179,3 @@ def merge(local: Extraction, asked: Extraction, ontology: Ontology, unsure_below
 def _key(relation: Relation, ontology: Ontology) -> tuple[str, str, str]:
     type_ = ontology.resolve_relation(relation.type) or relation.type
     return normalise_name(relation.source), type_, normalise_name(relation.target)
-
-
-def _as_generator(
-    answers: Iterator[tuple[int, Extraction | PipelineError]],
-) -> Generator[tuple[int, Extraction | PipelineError]]:
-    """Make closable what may be no generator; closing it closes what it is made of."""
-    yield from answers

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 class Mention:
     """An entity named in a chunk; `start:end` are offsets into the chunk's text.
 
-    One with a `key` is that of a table's row, whatever its name; `properties` is JSON, what the row says of it.
+    One with a `key` is that of a table's row, whatever its name. `properties` is what the row or the chunk tells of
+    it, as a JSON object; '' for nothing.
     """
 
     name: str

@@ -5,14 +5,12 @@ from pipeline.ontology.declared import DeclaredTypes, EntityType, PropertyType, 
 from pipeline.ontology.default import DEFAULT_ONTOLOGY
 from pipeline.ontology.evolution import OntologyDiff, diff, extend
 from pipeline.ontology.files import load_addition, load_ontology
-from pipeline.ontology.labels import OWN_PROPERTIES
 from pipeline.ontology.presets import preset, preset_names
 from pipeline.ontology.sources import is_preset, read_addition, read_source
 from pipeline.ontology.types import UNKNOWN, Ontology
 
 __all__ = [
     "DEFAULT_ONTOLOGY",
-    "OWN_PROPERTIES",
     "UNKNOWN",
     "DeclaredTypes",
     "EntityType",

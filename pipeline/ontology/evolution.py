@@ -166,7 +166,10 @@ def _descriptions(ontology: Ontology) -> Iterator[tuple[tuple[str, ...], str, st
 def _narrowed(old: Ontology, new: DeclaredTypes) -> Iterator[str]:
     """Find relations that were free and would no longer be."""
     if new.relation_types and not old.relation_types:
-        yield "relations are open, and declaring a relation type would refuse all others"
+        yield (
+            "relations are open, and declaring a relation type would refuse all others; "
+            "only a graph that keeps no ontology yet can begin with relation types"
+        )
         return
     free = {fold_label(relation.label): relation.label for relation in old.relation_types if not relation.patterns}
     for relation in new.relation_types:

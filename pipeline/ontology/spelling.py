@@ -22,7 +22,10 @@ def spelled_addition(
     Entities are labels; relations are `TYPE:Source->Target`, or `TYPE` alone for any pair; properties are
     `Type.name:VALUETYPE`, or `Type.name` for text. Raises `OntologyError` that lists all of them that are not.
     """
-    spelled = _Spelled({fold_label(declared.label): declared.label for declared in old.entity_types})
+    spelled = _Spelled(
+        {fold_label(declared.label): declared.label for declared in old.entity_types},
+        {fold_label(declared.label) for declared in old.relation_types if declared.patterns},
+    )
     for text in entities:
         spelled.add_entity(text)
     for text in properties:
@@ -43,6 +46,8 @@ class _Spelled:
 
     known: dict[str, str]
     """The labels that are declared already, by their folded form."""
+    patterned: set[str]
+    """The relation types that hold between declared pairs only, folded."""
     entities: list[dict[str, Any]] = field(default_factory=list)
     relations: list[dict[str, Any]] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
@@ -55,10 +60,9 @@ class _Spelled:
         option = f"--property {text}"
         owner, _, rest = (part.strip() for part in text.partition("."))
         name, colon, kind = rest.partition(":")
-        named = {fold_label(entity["label"]) for entity in self.entities}
         if not name:
             self.problems.append(((option,), "write it as Type.name:INTEGER, or Type.name for text"))
-        elif fold_label(owner) not in named | self.known.keys():
+        elif fold_label(owner) not in self._labels:
             self.problems.append(((option,), f"{owner!r} is no declared entity label; add --entity {owner!r}"))
         else:
             nth = self._item("entity_types", self.known.get(fold_label(owner), owner), option)
@@ -73,11 +77,25 @@ class _Spelled:
         if colon and (len(pattern) != len(("source", "target")) or not all(pattern)):
             self.problems.append(((option,), "write it as TYPE:Source->Target, or TYPE alone for any pair"))
             return
+        if unknown := [end for end in pattern if colon and fold_label(end) not in self._labels]:
+            self.problems += [
+                ((option,), f"{end!r} is no declared entity label; add --entity {end!r}") for end in unknown
+            ]
+            return
+        if not colon and fold_label(label) in self.patterned:
+            self.problems.append(
+                ((option,), f"{label!r} holds between declared pairs: {label}:Source->Target adds one")
+            )
+            return
         nth = self._item("relation_types", label, option)
         if colon:
             patterns = self.relations[nth].setdefault("patterns", [])
             self.given["relation_types", nth, "patterns", len(patterns)] = (option,)
             patterns.append(pattern)
+
+    @property
+    def _labels(self) -> set[str]:
+        return self.known.keys() | {fold_label(entity["label"]) for entity in self.entities}
 
     def _item(self, section: str, label: str, option: str) -> int:
         """Find the place of a type, which is made where it is not named yet."""

@@ -47,18 +47,19 @@ class CallingExtractor(Protocol):
         """Read passages, several at once; yields each one's position with what it says, or why that cannot be told.
 
         `PassageUnread` is the fate of one passage; a transient error says that it is to be asked for again. Closing
-        the iterator begins no further call and waits for those under way.
+        the iterator begins no further call and waits for those under way. One that is a generator may heed
+        `pipeline.extract.StopAsking`: then it begins no further call and yields the answers to those under way.
         """
 
 
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
-    """One question to a language model, which is to answer with JSON of a schema."""
+    """One question to a language model, which is to answer with JSON of a schema, or in plain text."""
 
     system: str
     user: str
     schema: Mapping[str, Any]
-    """JSON Schema of the answer, the same for all passages of a run."""
+    """JSON Schema of the answer, the same for all passages of a run. An empty one asks for plain text."""
     max_output_tokens: int
 
 

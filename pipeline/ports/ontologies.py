@@ -73,7 +73,8 @@ class CandidateStore(Protocol):
     def find(self, state: CandidateState | None = None) -> list[TypeCandidate]:
         """List candidates of a state, or all, those of most passages first.
 
-        Only what completely written documents say counts; what none says any more is left out.
+        Only what completely written documents say counts; what none says any more is left out, but for decisions,
+        which stay.
         """
 
     def set_state(self, ids: Sequence[str], state: CandidateState) -> list[str]:

@@ -17,6 +17,9 @@ for _, index in ipairs(cjson.decode(ARGV[2])) do
     redis.call('HDEL', outcomes_key(run, index), index)
     redis.call('HINCRBY', run_key(run), 'ended', -1)
     redis.call('HINCRBY', run_key(run), 'count:' .. ARGV[3], -1)
+    -- Its passages are counted anew at its next end.
+    local cached = outcome.details and outcome.details.cached
+    if cached then redis.call('HINCRBY', run_key(run), 'passages_cached', -cached) end
     if outcome.code == 'internal_error' then redis.call('HINCRBY', run_key(run), 'internal_errors', -1) end
     requeue(run, index, record, now)
     reopened = reopened + 1

@@ -11,7 +11,7 @@ import pytest
 from pipeline.adapters.callables import as_extractor
 from pipeline.config import LlmConfig
 from pipeline.errors import ModelBusy, PassageUnread, PipelineError, UnreadCode
-from pipeline.extract import extract_each
+from pipeline.extract import extract_each, stop, stoppable
 from pipeline.ids import normalise_name
 from pipeline.llm import LlmExtractor
 from pipeline.llm.hybrid import HybridExtractor
@@ -190,15 +190,16 @@ def test_what_cannot_be_told_of_one_passage_leaves_the_others(extractor):
     assert [found[n] for n in (0, 2, 4)] == [read(extractor, [TEXTS[n]])[0] for n in (0, 2, 5)]
 
 
-def test_closing_begins_no_further_call_and_waits_for_those_under_way(kind, extractor, service):
-    texts = [f"It is passage {number} of Marta Keller." for number in range(200)]
-    service.is_held = lambda text: text != texts[0]
-    results = extract_each(texts, extractor, DEFAULT_ONTOLOGY)
-    closed = threading.Event()
+LONG = [f"It is passage {number} of Marta Keller." for number in range(200)]
+
+
+def end_in_the_middle(results, end, kind, service):
+    """End a reading after its first result, by `end`, while its other calls are held; gives what that gives."""
+    ended = threading.Event()
 
     def release():
-        while not (results.gi_running or closed.is_set()):
-            closed.wait(0.001)
+        while not (results.gi_running or ended.is_set()):
+            ended.wait(0.001)
         service.released.set()
 
     assert next(results)[0] == 0
@@ -206,13 +207,28 @@ def test_closing_begins_no_further_call_and_waits_for_those_under_way(kind, extr
         assert service.held.acquire(timeout=10)
     releasing = threading.Thread(target=release)
     releasing.start()
-    results.close()
-    begun, ended = len(service.begun), service.ended
-    closed.set()
+    given = end(results)
+    ended.set()
     releasing.join()
-    assert begun == ended == len(service.begun)
-    # What is held may end just before the closing takes effect.
+    # What is held may end just before the end takes effect.
     assert len(set(service.begun)) <= 2 * (1 + kind.at_once)
+    return given
+
+
+def test_closing_begins_no_further_call_and_waits_for_those_under_way(kind, extractor, service):
+    service.is_held = lambda text: text != LONG[0]
+    results = extract_each(LONG, extractor, DEFAULT_ONTOLOGY)
+    begun, ended = end_in_the_middle(results, lambda r: r.close() or (len(service.begun), service.ended), kind, service)
+    assert begun == ended == len(service.begun)
+
+
+def test_what_is_under_way_when_no_more_is_to_be_asked_is_given(kind, extractor, service):
+    service.is_held = lambda text: text != LONG[0]
+    results = stoppable(extractor.extract_each(LONG, DEFAULT_ONTOLOGY))
+    given = end_in_the_middle(results, lambda r: [stop(r), *r], kind, service)
+    found = dict(one for one in given if one is not None)
+    assert {LONG[0], *(LONG[position] for position in found)} == set(service.begun)
+    assert all(isinstance(one, Extraction) and one.usage.calls for one in found.values())
 
 
 def test_the_fingerprint_is_that_of_the_configuration(kind, service):

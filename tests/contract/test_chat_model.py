@@ -3,13 +3,14 @@
 import json
 import socket
 import time
+from dataclasses import replace
 
 import pytest
 import scripted_llm
-from scripted_llm import ScriptedLlm, failed, said
+from scripted_llm import Reply, ScriptedLlm, failed, said
 
 from pipeline.adapters.chat import LitellmChat, Prices, preload
-from pipeline.adapters.chat.forms import _learnt
+from pipeline.adapters.chat.forms import Form, _learnt
 from pipeline.config import CallConfig
 from pipeline.errors import HaltsRun, ModelBusy, ModelRefused, ModelTimeout, PromptTooLong
 from pipeline.ports import ChatRequest
@@ -102,6 +103,41 @@ def test_no_call_costs_more_than_its_bound(chat, server):
     assert 0 < usage.tokens_in <= bound.tokens_in
     assert (usage.tokens_out, bound.tokens_out) == (25, 200)
     assert bound.tokens_in >= len(REQUEST.system + REQUEST.user + json.dumps(SCHEMA, separators=(",", ":")))
+
+
+@pytest.mark.parametrize("counted", [[1], {"prompt_tokens": "many"}, {"prompt_tokens": -5000}, {"prompt_tokens": 1e18}])
+def test_tokens_that_can_be_no_number_of_tokens_are_not_counted(server, counted):
+    completion = {"choices": [{"message": {"content": "{}"}}], "usage": counted}
+    server.answer = lambda _: Reply(200, json.dumps(completion).encode())
+    chat = connect(WAYS["plain"], server)
+    assert 0 < chat.complete(REQUEST).usage.tokens_in <= chat.bound(REQUEST).tokens_in
+
+
+@pytest.mark.parametrize("choices", [[], ["x"], [[1]], [{"message": "hello"}], [{"message": {"content": 3}}], [None]])
+def test_a_completion_of_another_shape_is_an_empty_answer(server, choices):
+    server.answer = lambda _: Reply(200, json.dumps({"choices": choices}).encode())
+    answer = connect(WAYS["plain"], server).complete(REQUEST)
+    assert (answer.text, answer.finish) == ("", "stop")
+
+
+@pytest.mark.parametrize("key", ["sk-mine\r", "sk-mine ", "sk-mein-schlüssel", "sk-mine\nX-More: 1"])
+def test_a_key_that_no_header_takes_calls_a_person_and_is_not_shown(server, key):
+    with pytest.raises(ModelRefused, match="GRAPHMILL_LLM_API_KEY") as refused:
+        connect(WAYS["plain"], server, key).complete(REQUEST)
+    assert "mine" not in str(refused.value)
+    assert server.requests == []
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "localhost:8000/v1", "ftp://host/v1"])
+def test_an_address_that_is_none_calls_a_person(server, address):
+    with pytest.raises(ModelRefused, match="GRAPHMILL_CALLS__API_BASE"):
+        connect(WAYS["plain"], server, api_base=address).complete(REQUEST)
+
+
+def test_an_answer_that_cannot_be_unpacked_is_asked_for_again(server):
+    server.answer = lambda _: Reply(200, b"no gzip", {"content-encoding": "gzip"})
+    with pytest.raises(ModelBusy, match="DecodingError"):
+        connect(WAYS["plain"], server).complete(REQUEST)
 
 
 def test_a_price_that_nobody_knows_is_unknown(chat):
@@ -222,6 +258,19 @@ def test_a_form_of_answer_that_the_service_does_not_know_is_asked_for_once(model
     kinds = [seen.body.get("response_format", {}).get("type") for seen in server.requests]
     assert kinds == ["json_schema", "json_object", None, None]
     assert all(json.dumps(SCHEMA, separators=(",", ":")) in seen.prompt for seen in server.requests[1:])
+
+
+@pytest.mark.parametrize("form", Form)
+def test_without_a_schema_plain_text_is_asked_for_and_no_form_learnt(chat, model, server, form):
+    _learnt[model, server.base_url] = form
+    server.answer = lambda _: said("SET 1 NONE")
+    assert chat.complete(replace(REQUEST, schema={})).text == "SET 1 NONE"
+    assert "response_format" not in server.requests[0].body
+    assert server.requests[0].body["messages"][0]["content"] == REQUEST.system
+    server.answer = lambda _: scripted_llm.no_format("json_schema")
+    with pytest.raises(ModelRefused):
+        chat.complete(replace(REQUEST, schema={}))
+    assert _learnt == {(model, server.base_url): form}
 
 
 def test_a_model_without_a_provider_is_refused_with_the_way_to_write_it(server):

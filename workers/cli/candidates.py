@@ -5,7 +5,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workers.cli.exits import ExitCode, UsageMistake
-from workers.cli.options import DataDirOption, GraphOption, JsonOption, data_dir_flag, read_settings
+from workers.cli.options import (
+    DataDirOption,
+    GraphOption,
+    JsonOption,
+    MaxTokensOption,
+    MaxUsdOption,
+    data_dir_flag,
+    read_budget,
+    read_settings,
+)
 from workers.cli.output import Output, as_row, one_line
 
 if TYPE_CHECKING:
@@ -16,10 +25,11 @@ if TYPE_CHECKING:
     from workers.running import System
 
 IdsArgument = Annotated[
-    list[str], typer.Argument(metavar="ID...", show_default=False, help="Candidates, as `graphmill candidates list`.")
+    list[str], typer.Argument(metavar="ID", show_default=False, help="Candidates, as `graphmill candidates list`.")
 ]
 ParentsOption = Annotated[
-    list[str] | None, typer.Option("--parent", metavar="LABEL", help="A type above the new ones. Repeatable.")
+    list[str] | None,
+    typer.Option("--parent", metavar="LABEL", help="A type above the entities' types that are named. Repeatable."),
 ]
 STATES = ("open", "rejected", "approved")
 
@@ -72,7 +82,7 @@ def reject(
     return ExitCode.OK
 
 
-def approve(
+def approve(  # noqa: PLR0913, PLR0917 - each is an option
     ids: IdsArgument,
     parents: ParentsOption = None,
     description: Annotated[
@@ -81,16 +91,24 @@ def approve(
     patch_only: Annotated[
         bool, typer.Option("--patch-only", help="Show what the ontology would be extended by, and change nothing.")
     ] = False,
+    max_usd: MaxUsdOption = None,
+    max_tokens: MaxTokensOption = None,
     graph: GraphOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
     """Take candidates into the ontology of a graph, and make the documents that say them anew.
 
-    Extractors' answers that are stored are used again. A relation brings the types at its ends along.
+    Extractors' answers that are stored are used again: only passages that have changed since are asked for. A relation
+    brings the types at its ends along. With --json, the first line is the patch, then there is one for each run.
     """
     from workers.cli.orders import open_workers
 
+    if parents and not any(identity.startswith("entity:") for identity in ids):
+        raise UsageMistake(
+            "--parent is for types of entities, and only relations are named. Approve the types at their ends first: "
+            "graphmill candidates approve entity:TYPE --parent LABEL."
+        )
     output = Output(as_json=as_json)
     settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
     with open_workers(output, settings, idle=patch_only) as system:
@@ -99,7 +117,10 @@ def approve(
         runs: Sequence[str] = ()
         patch = client.propose(settings.graph, ids, above, description)
         if not patch_only:
-            _, runs = client.approve_candidates(settings.graph, ids, parents=above, description=description)
+            budget = read_budget(max_usd, max_tokens)
+            _, runs = client.approve_candidates(
+                settings.graph, ids, parents=above, description=description, budget=budget
+            )
         _show_patch(output, settings.graph, patch, runs)
         return _follow(output, system, runs, flags)
 

@@ -86,7 +86,10 @@ def _spell(value: Any) -> str:
     if value is None:
         return ""
     if isinstance(value, SecretStr):
-        return mask_url(value.get_secret_value())
+        secret = value.get_secret_value()
+        return mask_url(secret) if "://" in secret else "***"
     if isinstance(value, bool):
         return str(value).lower()
-    return str(value) if isinstance(value, Path | str) else f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, str):
+        return mask_url(value) if "://" in value else value
+    return str(value) if isinstance(value, Path) else f"{value:g}" if isinstance(value, float) else str(value)

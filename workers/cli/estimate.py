@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from workers.cli.exits import ExitCode
-from workers.cli.output import Output, seconds_text
+from workers.cli.output import Output, count_text, seconds_text
 from workers.cli.progress import Step, open_display
 
 if TYPE_CHECKING:
@@ -41,9 +41,14 @@ def estimate_ingest(
         )
         display.show([Step("read", found.files, found.files)])
     prices = price_tokens(settings, config)
-    return show_estimate(
-        output, estimate(found, config, settings.calls, prices, processes=settings.concurrency), budget
-    )
+    told = estimate(found, config, settings.calls, prices, processes=settings.concurrency)
+    status = show_estimate(output, told, budget)
+    if settings.ontology is None:
+        output.note(
+            "Counted with the default types: no graph is looked at. Where a graph keeps another ontology, set "
+            "GRAPHMILL_ONTOLOGY to what `graphmill ontology export --graph NAME -o FILE` writes."
+        )
+    return status
 
 
 def show_estimate(output: Output, estimate: "Estimate", budget: "Budget | None") -> ExitCode:
@@ -56,7 +61,7 @@ def show_estimate(output: Output, estimate: "Estimate", budget: "Budget | None")
     _show_files(output, found)
     output.line(
         f"Passages: {found.passages:,}, of these {found.repeated:,} repeated and {found.stored:,} read before; "
-        f"{found.to_read:,} are to be read"
+        f"{found.to_read:,} {'is' if found.to_read == 1 else 'are'} to be read"
     )
     _show_calls(output, estimate)
     if estimate.upper_bound:
@@ -111,9 +116,8 @@ def _show_calls(output: Output, estimate: "Estimate") -> None:
     if estimate.seconds is None:
         output.line(f"Extractor {named}: calls, price and time are unknown, as it is none of graphmill's own.")
         return
-    output.line(
-        f"Extractor {named}: {usage.calls:,} calls, about {usage.tokens_in:,} tokens in and {usage.tokens_out:,} out"
-    )
+    tokens = f"{usage.tokens_in:,} tokens in and {usage.tokens_out:,} out"
+    output.line(f"Extractor {named}: {count_text(usage.calls, 'call')}, about {tokens}")
     if usage.usd is None:
         output.line("Price: unknown; GRAPHMILL_CALLS__USD_PER_MILLION_IN and ..._OUT tell it.")
     else:

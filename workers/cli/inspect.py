@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from pipeline.findings import FaultCode
 from workers.cli.exits import ExitCode
 from workers.cli.options import DataDirOption, GraphOption, JsonOption, read_settings
-from workers.cli.output import Output, as_row, one_line
+from workers.cli.output import Output, as_row, count_text, one_line
 
 if TYPE_CHECKING:
     from scheduler.verify import Verdict
@@ -80,7 +80,9 @@ def verify(graph: GraphOption = None, data_dir: DataDirOption = None, as_json: J
 
 def _show_verdict(output: Output, verdict: "Verdict") -> None:
     if not verdict.findings:
-        output.line(f"Graph {verdict.graph} and its {verdict.runs:,} runs agree: nothing is wrong.", "green")
+        output.line(
+            f"Graph {verdict.graph} and its {count_text(verdict.runs, 'run')} agree: nothing is wrong.", "green"
+        )
         return
     output.line(f"Graph {verdict.graph}: {len(verdict.findings)} findings.", "bold")
     for finding in verdict.findings:

@@ -48,7 +48,8 @@ def set(  # noqa: A001 - the command's name
 ) -> ExitCode:
     """Give a graph its ontology, or a next version of it that declares all that the present one does.
 
-    Descriptions may change, nothing may go. Documents that are stored already stay as they are until `reextract`.
+    Descriptions may change, nothing may go. Documents that are stored already stay as they are until
+    `reextract --all --present-settings`.
     """
     from pipeline.ontology import diff as compare
     from pipeline.ontology import extend as join
@@ -71,7 +72,7 @@ def set(  # noqa: A001 - the command's name
 def extend(
     source: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="File with what is added, or preset:NAME.", show_default=False),
+        typer.Argument(metavar="FILE", help="File with what is added, or preset:NAME.", show_default=False),
     ] = None,
     entities: Annotated[
         list[str] | None, typer.Option("--entity", metavar="LABEL", help="Entity type to add. Repeatable.")
@@ -90,7 +91,7 @@ def extend(
 ) -> ExitCode:
     """Add types, patterns and properties to the ontology of a graph.
 
-    What is declared already may be repeated. `--relation TYPE` alone is a relation between any pair of types.
+    What is declared already may be repeated. `--relation TYPE` alone is a new relation between any pair of types.
     """
     from pipeline.ontology import extend as join
     from pipeline.ontology.spelling import spelled_addition
@@ -142,7 +143,7 @@ def diff(
 def export(
     source: Annotated[
         str | None,
-        typer.Argument(metavar="[FILE]", help="File or preset:NAME to convert. Default: the graph's ontology."),
+        typer.Argument(metavar="FILE", help="File or preset:NAME to convert. Default: the graph's ontology."),
     ] = None,
     form: Annotated[
         str,

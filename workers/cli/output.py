@@ -111,6 +111,11 @@ def seconds_text(seconds: float) -> str:
     return f"{minutes}:{rest:02}" if minutes else f"{rest} s"
 
 
+def count_text(count: int, one: str, many: str = "") -> str:
+    """Spell a number of things: 1 run, 2 runs, 1,200 processes."""
+    return f"{count:,} {one}" if count == 1 else f"{count:,} {many or f'{one}s'}"
+
+
 def as_row(value: Any) -> dict[str, Any]:
     """Give a record as JSON values."""
     from dataclasses import asdict

@@ -5,11 +5,13 @@ from typing import Annotated, Any
 
 import typer
 
+from scheduler.states import FileState
 from workers.cli.exits import ExitCode, UsageMistake
 from workers.cli.options import DataDirOption, JsonOption, RunArgument, read_settings
 from workers.cli.output import Output, one_line
 
 _MOST_SHOWN = 20
+_OF_UNCHANGED = " What was unchanged stands in the report of the run that wrote it."
 
 
 def prune(
@@ -42,7 +44,8 @@ def prune(
     elif report:
         _show_report(output, report, len(pruned))
     else:
-        output.line("Nothing was left out.")
+        unchanged = any(one.state == FileState.UNCHANGED for one in files)
+        output.line(f"Nothing was left out.{_OF_UNCHANGED if unchanged else ''}")
     return ExitCode.OK
 
 
@@ -53,7 +56,7 @@ def _show_report(output: Output, report: Mapping[str, Any], documents: int) -> N
     if report.get("relations"):
         _show_items(output, "\nRelations that are not declared", report, "relations")
     counted = (
-        ("unknown_entities", "Entities that no declared type fits"),
+        ("unknown_entities", "Entities of no type at all"),
         ("unknown_ends", "Relations with such an entity at an end"),
     )
     for section, title in counted:

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from scheduler.states import ENDED_STATES
+from scheduler.states import ENDED_STATES, RunState
 from workers.cli.exits import ExitCode
 from workers.cli.options import DataDirOption, JsonOption, RunArgument, read_settings
-from workers.cli.output import Output, as_row
+from workers.cli.output import Output, as_row, count_text
 
 if TYPE_CHECKING:
     from scheduler.records import MemoryUse, RunStatus
@@ -183,6 +183,8 @@ def _show_run_table(output: Output, found: Sequence[dict[str, Any]]) -> None:
 
 
 def _show_status(output: Output, found: dict[str, Any], *, again: bool) -> None:
+    from workers.cli.summary import spell_reason, usage_text
+
     if output.as_json:
         output.document(found)
         return
@@ -195,6 +197,10 @@ def _show_status(output: Output, found: dict[str, Any], *, again: bool) -> None:
     for one in found["runs"]:
         if one["stages"]:
             output.line(f"in flight in {one['run']}: {_counts(one['stages'])}")
+        if (one["usage"]["calls"] or len(found["runs"]) == 1) and (told := usage_text(one["usage"])):
+            output.line(f"{one['run']}: {told}")
+        if one["state"] == RunState.PAUSED and one["reason"]:
+            output.paragraph(f"{one['run']} is paused: {spell_reason(one['reason'])}", indent=0, style="yellow")
     output.line()
     for one in found["finalizes"]:
         output.paragraph(f"graph {one['graph']}: {_finalize_text(one)}", indent=0)
@@ -208,7 +214,9 @@ def _show_plant(output: Output, found: dict[str, Any]) -> None:
     queued = {name: count for name, count in found["queues"].items() if count}
     output.line(f"queues: {_counts(queued) if queued else 'empty'}")
     for one in found["workers"]:
-        output.line(f"worker {one['name']}: {', '.join(one['queues'])} ({one['processes']} processes)")
+        output.line(
+            f"worker {one['name']}: {', '.join(one['queues'])} ({count_text(one['processes'], 'process', 'processes')})"
+        )
     if not found["workers"]:
         output.line("workers: none")
     if found["memory"]["held_back"]:
@@ -221,7 +229,7 @@ def _finalize_text(one: dict[str, Any]) -> str:
     if one["error"]:
         return f"finalize {one['number']} failed: {one['error']}"
     if one["waiting"]:
-        return f"{one['waiting']} runs wait for a finalize"
+        return f"{count_text(one['waiting'], 'run waits', 'runs wait')} for a finalize"
     return f"finalize {one['number']} has ended" if one["number"] else "not finalized yet"
 
 

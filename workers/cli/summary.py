@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from scheduler.states import FileState, RunState
 from workers.cli.exits import ExitCode
-from workers.cli.output import Output, as_row, one_line, seconds_text
+from workers.cli.output import Output, as_row, count_text, one_line, seconds_text
 
 if TYPE_CHECKING:
     from scheduler.records import FileReport, RunStatus
@@ -14,12 +14,13 @@ if TYPE_CHECKING:
 
 SHOWN_FAILURES = 10
 _STYLES = {"failed": "red", "changed": "yellow"}
+_SINGULARS = {"documents": "document", "passages": "passage", "entities": "entity", "relations": "relation"}
 _MEANINGS = {
     "written": "new in the graph",
     "updated": "follows the file's new content, name or settings",
     "removed": "has left the graph",
     "unchanged": "in the graph already",
-    "changed": "in the graph as other settings gave it, and stays so (graphmill reextract)",
+    "changed": "in the graph as other settings gave it, and stays so (graphmill reextract --present-settings)",
     "skipped": "no text for a graph (empty, a scan, or a kind that is not read)",
     "failed": "could not be ingested",
     "cancelled": "not finished when the run was cancelled; left nothing in the graph",
@@ -41,24 +42,47 @@ def run_document(status: "RunStatus") -> dict[str, Any]:
         "reason": status.reason,
         "priority": status.priority,
         "internal_errors": status.internal_errors,
-        "usage": {
-            **as_row(status.usage),
-            "passages_read": status.passages_read,
-            "passages_cached": status.passages_cached,
-        },
+        "usage": usage_document(status),
         "budget": as_row(status.budget),
     }
 
 
-def usage_text(status: "RunStatus") -> str:
-    """Tell what calls of a language model have cost; '' where there was nothing of the kind."""
-    usage = status.usage
-    if not (usage.calls or status.passages_cached):
+def usage_document(status: "RunStatus") -> dict[str, Any]:
+    """Give what a run has asked of a language model, and what that cost, as JSON."""
+    read, known = status.passages_read, status.passages_cached
+    return {
+        **as_row(status.usage),
+        "tokens_lost": status.tokens_lost,
+        "passages_read": read,
+        "passages_cached": known,
+    }
+
+
+def usage_text(usage: Mapping[str, Any]) -> str:
+    """Tell what `usage_document` gives; '' where there was nothing of the kind."""
+    if not (usage["calls"] or usage["passages_cached"]):
         return ""
-    money = "price unknown" if usage.usd is None else f"{usage.usd:,.4f} USD"
-    tokens = f"{usage.tokens_in:,} tokens in, {usage.tokens_out:,} out"
-    known = f"{status.passages_read:,} passages read, {status.passages_cached:,} known before"
-    return f"Language model: {usage.calls:,} calls, {tokens}, {money}; {known}"
+    money = "price unknown" if usage["usd"] is None else f"{usage['usd']:,.4f} USD"
+    tokens = f"{usage['tokens_in']:,} tokens in, {usage['tokens_out']:,} out"
+    known = f"{count_text(usage['passages_read'], 'passage')} read, {usage['passages_cached']:,} known before"
+    lost = f"; at most {usage['tokens_lost']:,} tokens more in calls that broke off" if usage["tokens_lost"] else ""
+    return f"Language model: {count_text(usage['calls'], 'call')}, {tokens}, {money}{lost}; {known}"
+
+
+def spell_reason(reason: str) -> str:
+    """Spell why a run is paused, as a sentence."""
+    return f"{one_line(reason).rstrip('.')}."
+
+
+def how_to_go_on(status: "RunStatus", flags: str) -> str:
+    """Give the command that lets a paused run go on: what it may spend is to be raised where all is spent."""
+    usage, budget = status.usage, status.budget
+    more = ""
+    if budget.tokens is not None and usage.tokens_in + usage.tokens_out >= budget.tokens:
+        more += " --max-tokens N"
+    if budget.usd is not None and (usage.usd or 0.0) >= budget.usd:
+        more += " --max-usd USD"
+    return f"graphmill resume {status.run}{more}{flags}"
 
 
 def files_text(count: int) -> str:
@@ -138,8 +162,9 @@ def show_summary(
     rows = [(name, f"{n:,}", _MEANINGS[name]) for name, n in status.counts.items() if n]
     if rows:
         output.table(("", "", ""), rows, right=(1,))
-    output.line(f"Graph {status.graph}: " + ", ".join(f"{n:,} {name}" for name, n in counts.items()))
-    if told := usage_text(status):
+    held = (count_text(n, _SINGULARS.get(name, name), name) for name, n in counts.items())
+    output.line(f"Graph {status.graph}: {', '.join(held)}")
+    if told := usage_text(usage_document(status)):
         output.line(told)
     if partial:
         output.paragraph(
@@ -149,8 +174,8 @@ def show_summary(
             style="yellow",
         )
     if paused:
-        output.paragraph(f"Paused: {one_line(status.reason)}.", indent=0, style="yellow")
-        output.line(f"To go on: graphmill resume {status.run}{flags}; to end it: graphmill cancel {status.run}{flags}")
+        output.paragraph(f"Paused: {spell_reason(status.reason)}", indent=0, style="yellow")
+        output.line(f"To go on: {how_to_go_on(status, flags)}; to end it: graphmill cancel {status.run}{flags}")
     if status.error:
         output.paragraph(f"Error: {one_line(status.error)}", indent=0, style="red")
     if status.internal_errors:

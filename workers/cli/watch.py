@@ -11,19 +11,29 @@ from typing import TYPE_CHECKING, Annotated, Self
 import typer
 
 from workers.cli.exits import ExitCode, UsageMistake, describe_error
-from workers.cli.options import DataDirOption, GraphOption, JsonOption, data_dir_flag, read_settings
+from workers.cli.options import (
+    DataDirOption,
+    GraphOption,
+    JsonOption,
+    MaxTokensOption,
+    MaxUsdOption,
+    data_dir_flag,
+    read_budget,
+    read_settings,
+)
 from workers.cli.orders import how_to_go_on, open_workers
 from workers.cli.output import Output, as_row
 from workers.cli.sync import PathArgument, RootOption, describe_plan, resolve_sync
 
 if TYPE_CHECKING:
+    from scheduler.records import Budget
     from workers.cli.progress import Step
     from workers.running import System
 
 DELAY_SECONDS = 2.0
 
 
-def watch(
+def watch(  # noqa: PLR0913, PLR0917 - each is an option
     path: PathArgument,
     root: RootOption = None,
     graph: GraphOption = None,
@@ -33,6 +43,8 @@ def watch(
     poll: Annotated[
         bool, typer.Option("--poll", help="Look at all files each second: network mounts send no news of changes.")
     ] = False,
+    max_usd: MaxUsdOption = None,
+    max_tokens: MaxTokensOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
@@ -51,7 +63,7 @@ def watch(
         raise UsageMistake(f"{place} does not exist, so there is nothing to watch.")
     with open_workers(output, settings, may_be_new=True) as system:
         output.note(f"Watching {place} for graph {settings.graph}. Ctrl-C ends it.")
-        follower = _Follower(output, system, place, top, flags)
+        follower = _Follower(output, system, place, top, flags, read_budget(max_usd, max_tokens))
         news = watch_folder(place, delay, poll=poll)
         try:
             drive(
@@ -77,6 +89,8 @@ class _Follower:
     place: Path
     root: Path
     flags: str
+    budget: "Budget | None"
+    """What the calls of one sync may cost."""
     _run: str = ""
     """The run that goes on; '' where none does."""
 
@@ -107,7 +121,7 @@ class _Follower:
 
         client, graph = self.system.client, self.system.settings.graph
         plan = client.plan_sync(self.place, self.root, graph=graph)
-        self._run = run = client.sync(plan, opened=self._begin)
+        self._run = run = client.sync(plan, opened=self._begin, budget=self.budget)
         if not run:
             self._say(f"in step: {describe_plan(plan)}", {"run": None, "kept": plan.kept, "unread": len(plan.unread)})
             return

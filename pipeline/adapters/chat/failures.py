@@ -28,6 +28,7 @@ _NO_QUOTA = re.compile(
     r"insufficient_quota|insufficient (balance|credit|funds)|billing|credit balance|quota", re.IGNORECASE
 )
 # What libraries say before they ask anybody, as of a broken connection.
+_OF_KEY = re.compile(r"api.?key|credential|permission|authenti|authori|access|account", re.IGNORECASE)
 _NOT_SET_UP = re.compile(
     r"missing .{0,60}(key|credentials)|unable to locate credentials|no module named|pip install", re.IGNORECASE
 )
@@ -71,6 +72,12 @@ class Failure(Exception):
         """Whether the service finds fault with the request itself."""
         return self.status in (HTTPStatus.BAD_REQUEST, HTTPStatus.UNPROCESSABLE_ENTITY)
 
+    @property
+    def unexplained(self) -> bool:
+        """Whether the service finds fault with the request, and nobody can tell with what of it."""
+        known = self.too_long or self.filtered or _is_spent(self, self.retry_after) or _OF_KEY.search(self.message)
+        return self.invalid and not known
+
 
 def error_of(failure: Failure, model: str, key_name: str, key: str) -> PipelineError:
     """Say what is to be done about a failure; `key_name` is the variable that holds the provider's key.
@@ -89,7 +96,7 @@ def error_of(failure: Failure, model: str, key_name: str, key: str) -> PipelineE
         return ModelTimeout(told + asked, retry_after=wait)
     if failure.too_long:
         return PromptTooLong(told)
-    if status == HTTPStatus.PAYMENT_REQUIRED or (status == HTTPStatus.TOO_MANY_REQUESTS and _is_spent(failure, wait)):
+    if status == HTTPStatus.PAYMENT_REQUIRED or _is_spent(failure, wait):
         return ModelRefused(f"{told} - The account's quota is used up: see its plan and billing, then resume the run.")
     if status is None or status in _PASSING or status in _SERVER:
         return ModelBusy(told + asked, retry_after=wait)
@@ -110,6 +117,9 @@ def _fix(status: int, key_name: str) -> str:
 
 
 def _is_spent(failure: Failure, wait: float) -> bool:
+    # Anthropic says by 400 that an account has no credit left.
+    if failure.status not in (HTTPStatus.TOO_MANY_REQUESTS, HTTPStatus.BAD_REQUEST):
+        return False
     # Google says "quota" and "billing" of a minute's limit as well, and then how long to wait.
     if re.search("insufficient_quota", failure.message):
         return True

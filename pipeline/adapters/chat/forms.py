@@ -1,4 +1,7 @@
-"""How JSON is asked for: by its schema, as some JSON object, or in words alone; which one a service takes is learnt."""
+"""How JSON is asked for: by its schema, as some JSON object, or in words alone; which one a service takes is learnt.
+
+Where there is no schema, plain text is asked for.
+"""
 
 import json
 import re
@@ -47,13 +50,16 @@ def is_about_format(message: str) -> bool:
 
 
 def messages_of(request: ChatRequest, form: Form) -> list[dict[str, str]]:
-    """Write the messages; the schema stands in them where the service is not given it otherwise."""
-    system = request.system if form is Form.SCHEMA else f"{request.system}\n\n{_IN_WORDS}{schema_text(request)}"
+    """Write the messages; a schema stands in them where the service is not given it otherwise."""
+    plain = form is Form.SCHEMA or not request.schema
+    system = request.system if plain else f"{request.system}\n\n{_IN_WORDS}{schema_text(request)}"
     return [{"role": "system", "content": system}, {"role": "user", "content": request.user}]
 
 
 def response_format(schema: Mapping[str, Any], form: Form) -> dict[str, Any] | None:
-    """Write the parameter `response_format` of OpenAI's protocol; None: it is left out."""
+    """Write the parameter `response_format` of OpenAI's protocol; None: it is left out, as for plain text."""
+    if not schema:
+        return None
     match form:
         case Form.SCHEMA:
             named = {"name": "answer", "schema": schema, "strict": _is_strict(schema)}

@@ -19,6 +19,8 @@ _FRAMING_TOKENS = 512
 """More than services add of their own: roles, and an instruction to keep to the schema."""
 _BYTES_PER_TOKEN = 4
 """Of English, where a service does not say what it counted."""
+_MOST_TOKENS = 100_000_000
+"""What no prompt or answer comes near."""
 
 
 class LitellmChat:
@@ -34,6 +36,7 @@ class LitellmChat:
         self._prices = Prices(model, config)
         self._connecting = threading.Lock()
         self._route: Route | None = None
+        self._has_answered = False
 
     def bound(self, request: ChatRequest) -> Usage:
         """Tell what one call may cost at most: a token is a byte at least. Asks nobody."""
@@ -78,11 +81,12 @@ class LitellmChat:
 
     def _refused(self, request: ChatRequest, form: Form, failure: Failure) -> ChatAnswer:
         """Give an answer without text where a filter refuses to read it, raise otherwise."""
-        if failure.filtered:
+        # One that has answered others, and now finds an unknown fault, finds it with this text.
+        if failure.filtered or (self._has_answered and failure.unexplained and not is_about_format(failure.message)):
             # What is not answered is not charged for.
             return ChatAnswer("", "refused", self._usage(prompt_bytes(request) // _BYTES_PER_TOKEN, 0), self.model)
         about_format = failure.invalid and not failure.too_long and is_about_format(failure.message)
-        if about_format and refuse_form(self.model, self._config.api_base, form):
+        if request.schema and about_format and refuse_form(self.model, self._config.api_base, form):
             raise FormRefused(
                 f"{self.model} takes no {form.name.lower()} as form of its answer: {failure.message[:200]}"
             )
@@ -90,18 +94,29 @@ class LitellmChat:
         raise error_of(failure, self.model, f"{provider.upper()}_API_KEY", self._key) from failure
 
     def _answer(self, request: ChatRequest, completion: Mapping[str, Any]) -> ChatAnswer:
-        choice = next(iter(completion["choices"]), None) or {}
-        message = choice.get("message") or {}
+        self._has_answered = True
+        choice = _object(next(iter(completion["choices"]), None))
+        message = _object(choice.get("message"))
         text = _text(message.get("content"))
-        counted = completion.get("usage") or {}
-        tokens_in = counted.get("prompt_tokens") or prompt_bytes(request) // _BYTES_PER_TOKEN
+        counted = _object(completion.get("usage"))
+        tokens_in = _tokens(counted.get("prompt_tokens")) or prompt_bytes(request) // _BYTES_PER_TOKEN
         text_bytes = len(text.encode("utf-8", "surrogatepass"))
-        tokens_out = counted.get("completion_tokens") or text_bytes // _BYTES_PER_TOKEN
+        tokens_out = _tokens(counted.get("completion_tokens")) or text_bytes // _BYTES_PER_TOKEN
         finish = _finish(choice.get("finish_reason"), message.get("refusal"))
-        return ChatAnswer(text, finish, self._usage(int(tokens_in), int(tokens_out)), self.model)
+        return ChatAnswer(text, finish, self._usage(tokens_in, tokens_out), self.model)
 
     def _usage(self, tokens_in: int, tokens_out: int) -> Usage:
         return Usage(1, tokens_in, tokens_out, self._prices.usd(tokens_in, tokens_out))
+
+
+def _object(raw: Any) -> Mapping[str, Any]:
+    """Give a part of a completion; one of another shape says nothing."""
+    return raw if isinstance(raw, Mapping) else {}
+
+
+def _tokens(raw: Any) -> int:
+    """Give a number of tokens; 0 for what can be none, which would upset the sums of a run for good."""
+    return int(raw) if isinstance(raw, int | float) and 0 < raw <= _MOST_TOKENS else 0
 
 
 def _text(content: Any) -> str:

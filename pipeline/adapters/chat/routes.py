@@ -101,7 +101,7 @@ class OpenaiRoute:
                 data = b"".join(_read_until(until, response))
         except httpx.TimeoutException as error:
             raise Failure(None, f"{type(error).__name__} at {self._url}", slow=True) from error
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise Failure(None, f"{type(error).__name__} at {self._url}: {error}") from error
         if response.is_success:
             return _completion(data)
@@ -123,19 +123,40 @@ class OpenaiRoute:
 
 
 def _address(api_base: str, api_key: str) -> tuple[str, dict[str, str]]:
-    """Let OpenAI's client say where to ask and with which headers: it reads its own variables."""
+    """Let OpenAI's client say where to ask and with which headers: it reads its own variables.
+
+    Raises `ModelRefused` for an address or a key that can be neither: trying again would never help.
+    """
     import openai
 
     key = api_key or None
     try:
+        httpx.URL(api_base)
         client = openai.OpenAI(api_key=key, base_url=api_base or None)
+    except httpx.InvalidURL as error:
+        raise _no_address(api_base) from error
     except openai.OpenAIError as error:
         if not api_base:
             raise Failure(None, str(error)) from error
         client = openai.OpenAI(api_key=_NO_KEY, base_url=api_base)
     with client:
-        headers = {**client.default_headers, **client.auth_headers}
-        return str(client.base_url), {name: value for name, value in headers.items() if isinstance(value, str)}
+        given = {**client.default_headers, **client.auth_headers}
+        headers = {name: value for name, value in given.items() if isinstance(value, str)}
+        if client.base_url.scheme not in ("http", "https") or not client.base_url.host:
+            raise _no_address(str(client.base_url))
+        if not all(value.isascii() and value.isprintable() and value == value.strip() for value in headers.values()):
+            raise ModelRefused(
+                "The key of the language model holds what no key does: white space, a line's end, or a letter beyond "
+                "ASCII. Set GRAPHMILL_LLM_API_KEY or OPENAI_API_KEY anew for the workers, then resume the run."
+            )
+        return str(client.base_url), headers
+
+
+def _no_address(given: str) -> ModelRefused:
+    return ModelRefused(
+        f"{given!r} is no address of a service: set GRAPHMILL_CALLS__API_BASE of the workers to one as "
+        "http://host:port/v1, then resume the run."
+    )
 
 
 def _read_until(until: float, response: httpx.Response) -> Iterator[bytes]:

@@ -7,16 +7,20 @@ from pipeline.candidates import pick_examples
 from pipeline.ports import CandidateState, TypeCandidate
 
 # As readers do: what is not completely written, or on its way out, says nothing.
-_FOUND = "MATCH (k)-[x:FOUND_IN]->(c:Chunk)<-[:PART_OF]-(d:Document) WHERE d.content_hash <> ''"
+_FOUND = "(k)-[x:FOUND_IN]->(c:Chunk)<-[:PART_OF]-(d:Document) WHERE d.content_hash <> ''"
+# A decision stays in sight when nothing says it any more, so that it can be repeated or taken back.
 _LIST = f"""
 MATCH (k:__Candidate__) WHERE k.state IN $rows
-WITH k {_FOUND}
+OPTIONAL MATCH {_FOUND}
 WITH k, x, c, d ORDER BY c.id
-RETURN k.id, k.kind, k.type, coalesce(k.source, ''), coalesce(k.target, ''), count(DISTINCT c), count(DISTINCT d),
-       collect(x.examples)[0..$examples], k.state
+WITH k, count(DISTINCT c) AS chunks, count(DISTINCT d) AS documents, collect(x.examples)[0..$examples] AS examples
+WHERE chunks > 0 OR k.state <> '{CandidateState.OPEN.value}'
+RETURN k.id, k.kind, k.type, coalesce(k.source, ''), coalesce(k.target, ''), chunks, documents, examples, k.state
 """
 _SET_STATE = "UNWIND $rows AS id MATCH (k:__Candidate__ {id: id}) SET k.state = $state RETURN DISTINCT id"
-_DOCUMENTS = f"UNWIND $rows AS id MATCH (k:__Candidate__ {{id: id}}) WITH k {_FOUND} RETURN DISTINCT d.id ORDER BY d.id"
+_DOCUMENTS = (
+    f"UNWIND $rows AS id MATCH (k:__Candidate__ {{id: id}}) WITH k MATCH {_FOUND} RETURN DISTINCT d.id ORDER BY d.id"
+)
 _FINDS_ASKED = 10
 
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from unittest.mock import patch
@@ -107,7 +108,9 @@ class Member:
     def kill(self):
         """Kill it and its pool at once, as a machine does that loses its power."""
         for one in [*self.children(), self.process]:
-            one.kill()
+            # A process of the pool may have just ended by itself.
+            with suppress(psutil.NoSuchProcess):
+                one.kill()
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import pytest
 
 from pipeline.candidates import find_undeclared, propose_types, spell_entity_label, spell_relation_label
+from pipeline.errors import OntologyError
 from pipeline.models import Extraction, Mention, Relation
 from pipeline.ontology import DeclaredTypes, EntityType, Ontology, RelationType
 from pipeline.ports import CandidateState, TypeCandidate
@@ -122,3 +123,9 @@ def test_what_is_declared_by_now_is_left_out():
 def test_a_pattern_of_a_declared_relation_leaves_its_description_alone():
     patch = propose_types([candidate("relation", "has", "Disease", "Person")], CLINIC, (), "Other words.")
     assert patch.relation_types == (RelationType(label="HAS", patterns=(("Disease", "Person"),)),)
+
+
+@pytest.mark.parametrize(("parent", "said"), [("a/b", "The parent 'a/b' cannot be one"), ("Drug", "its own parent")])
+def test_types_that_could_not_join_the_ontology_are_not_proposed(parent, said):
+    with pytest.raises(OntologyError, match=said):
+        propose_types([candidate("entity", "Drug")], CLINIC, parents=(parent,))

@@ -61,6 +61,11 @@ def test_an_account_that_must_be_paid_stops_the_run():
     assert isinstance(told(402, "Payment Required"), ModelRefused)
 
 
+def test_an_account_without_credit_is_told_of_by_400_too():
+    assert "billing" in str(told(400, "Your credit balance is too low to access the API."))
+    assert "settings" in str(told(400, "Unknown parameter."))
+
+
 def test_a_wait_of_minutes_is_understood():
     assert told(429, "Rate limit reached on requests per day (RPD). Please try again in 1m7.5s.").retry_after == 67.5
     assert told(429, "Please try again later").retry_after == 0

@@ -69,10 +69,6 @@ def test_a_passage_takes_as_many_calls_as_the_extractor_has_steps(extractor, ste
     assert (len(asking.prompts), asking.told) == (calls, told)
 
 
-def test_another_way_of_counting_tokens_may_be_given():
-    assert Asking((10,), 0, 4_000).usage_of("four words stand here", lambda text: len(text.split())).tokens_in == 14
-
-
 def test_a_larger_ontology_makes_every_prompt_longer():
     small, large = asking_of(recipe("llm", ONE_TYPE)), asking_of(recipe("llm"))
     assert small is not None

@@ -1,7 +1,7 @@
 import pytest
 
 from pipeline.errors import ModelBusy, ModelOutputInvalid
-from pipeline.extract import extract_each
+from pipeline.extract import StopAsking, extract_each
 from pipeline.extract.passages import SLICE
 from pipeline.models import Extraction, Mention, Usage
 from pipeline.ontology import DEFAULT_ONTOLOGY
@@ -75,6 +75,24 @@ def test_closing_closes_the_extractor():
     assert not extractor.closed
     found.close()
     assert extractor.closed
+
+
+def test_once_it_is_over_what_is_under_way_is_given_and_no_more():
+    class UnderWay(Calling):
+        def extract_each(self, texts, ontology):
+            try:
+                yield 0, say(texts[0])
+            except StopAsking:
+                yield from ((n, say(texts[n])) for n in (1, 2))
+
+    found = extract_each(TEXTS, UnderWay(), DEFAULT_ONTOLOGY, lambda: True)
+    assert names(found) == {n: EXPECTED[n] for n in range(3)}
+
+
+@pytest.mark.parametrize(("extractor", "given"), [(Calling(), 1), (Whole(), SLICE)])
+def test_an_extractor_that_knows_no_such_end_is_closed(extractor, given):
+    assert len(dict(extract_each(TEXTS, extractor, DEFAULT_ONTOLOGY, lambda: True))) == given
+    assert getattr(extractor, "closed", True)
 
 
 def test_extractors_that_need_not_be_closed_will_do():

@@ -165,13 +165,26 @@ def test_what_stops_the_local_model_stops_all():
         list(hybrid(local=Missing()).extract_each([SURE], OPEN))
 
 
-def test_closing_it_closes_the_language_models_iterator_and_reads_no_further():
+def test_closing_it_closes_the_language_models_iterator():
     local, asked = Local(), Asked()
     with closing(hybrid(asked, local).extract_each([UNSURE] * 3 * SLICE, OPEN)) as results:
-        assert next(results)[0] == SLICE - 1
+        next(results)
         assert asked.closed == 0
     assert asked.closed == 1
+
+
+def test_closing_it_after_a_sure_passage_reads_no_further():
+    local, asked = Local(), Asked()
+    with closing(hybrid(asked, local).extract_each([SURE] * 3 * SLICE, OPEN)) as results:
+        assert next(results)[0] == 0
     assert len(local.read) == 1
+    assert asked.closed == 0
+
+
+def test_the_language_model_is_given_all_unsure_passages_together():
+    asked = Asked()
+    list(hybrid(asked).extract_each([UNSURE] * 3 * SLICE, OPEN))
+    assert asked.closed == 1
 
 
 # how both are joined

@@ -160,7 +160,7 @@ def test_options_spell_additions():
     addition = spelled_addition(
         FIRMS,
         ["City", " city ", "Legal Person"],
-        ["SEATED_IN:Company->City", "SEATED_IN:Bank -> City", "NEAR", "A-B:Legal Person->X-"],
+        ["SEATED_IN:Company->City", "SEATED_IN:Bank -> City", "NEAR", "A-B:Legal Person->City"],
         ["City.people:integer", "company.motto", "City.mayor:STRING"],
     )
     assert addition == part(
@@ -172,7 +172,7 @@ def test_options_spell_additions():
         relation_types=[
             {"label": "SEATED_IN", "patterns": [["Company", "City"], ["Bank", "City"]]},
             "NEAR",
-            {"label": "A-B", "patterns": [["Legal Person", "X-"]]},
+            {"label": "A-B", "patterns": [["Legal Person", "City"]]},
         ],
     )
 

@@ -63,6 +63,23 @@ def test_unknown_entities_and_relations_with_an_unknown_end_stand_apart():
     }
 
 
+def test_an_entity_of_an_undeclared_type_is_counted_by_its_type_alone():
+    unknown = Mention("Tea", "Unknown", 9, 12)
+    said = Extraction((mention("Blob", "Unknown"), unknown), undeclared_mentions=(Mention("Tea", "drug", 9, 12),))
+    assert summarise_pruned([said], WORK) == {
+        "types": [{"type": "Drug", "count": 1, "samples": ["Tea"]}],
+        "unknown_entities": {"count": 1, "samples": ["Blob"]},
+    }
+
+
+def test_lists_that_were_stored_as_empty_mappings_are_lists_again():
+    summary = summarise_pruned([Extraction(undeclared_relations=(INVERTED,))], WORK)
+    (item,) = summary["relations"]
+    stored = {"relations": [{**item, "undeclared": {}, "samples": {}}]}
+    (read,) = merge_pruned([stored])["relations"]
+    assert (read["undeclared"], read["samples"]) == ([], [])
+
+
 def test_drops_are_added_up_by_reason():
     said = [Extraction(dropped={"not_in_text": 2, "invalid_name": 1}), Extraction(dropped={"not_in_text": 3})]
     assert summarise_pruned(said, WORK) == {"dropped": {"invalid_name": 1, "not_in_text": 5}}

@@ -4,7 +4,7 @@ import fakeredis
 import pytest
 
 from pipeline.config import ChunkConfig, LoadConfig, RecipeConfig
-from pipeline.errors import BudgetSpent, ModelBusy, ModelTimeout, PassageUnread, UnreadCode
+from pipeline.errors import ArtifactsUnavailable, BudgetSpent, ModelBusy, ModelTimeout, PassageUnread, UnreadCode
 from pipeline.models import Chunk, Extraction, Mention, Usage
 from pipeline.ontology import DEFAULT_ONTOLOGY
 from scheduler.codec import decode_extraction, encode
@@ -15,6 +15,7 @@ from scheduler.recipe import Recipe
 from scheduler.records import NewFile
 from scheduler.stages import run_stage
 from scheduler.states import RunState
+from scheduler.verbs import RunVerbs
 
 READ = Extraction(mentions=(Mention("Ada Quill", "Person", 0, 9),), usage=Usage(1, 100, 20, 0.001))
 
@@ -155,6 +156,40 @@ def test_a_spent_budget_pauses_the_run_and_files_stay_in_it(asking):
     assert mill.ledger.take(window=9, max_files=20, max_bytes=10_000, spread=1) is None
 
 
+def test_a_run_that_was_let_go_on_meanwhile_is_not_paused_again_for_what_was_before(asking):
+    mill = Mill(asking)
+    verbs = RunVerbs(mill.ledger._redis, mill.ledger)
+
+    def raise_budget(texts, ontology):
+        verbs.pause(mill.run, "another task found the budget spent")
+        verbs.go_on(mill.run)
+        return iter([(0, BudgetSpent("2 of 2 USD are spent"))])
+
+    asking.extract_each = raise_budget
+    mill.submit(a=["Ada Quill one."])
+    assert mill.go() == 0
+    assert mill.ledger.status(mill.run).state is RunState.RUNNING
+    asking.extract_each = lambda texts, ontology: iter([(0, BudgetSpent("3 of 3 USD are spent"))])
+    assert mill.go() == 0
+    assert mill.ledger.status(mill.run).reason == "3 of 3 USD are spent"
+
+
+def test_nothing_is_asked_for_while_no_answer_can_be_stored(asking):
+    mill = Mill(asking)
+    mill.submit(a=["Ada Quill one."])
+    keep = mill.shelf.put
+
+    def put(key, data):
+        if not key.startswith("chunks/"):
+            raise ArtifactsUnavailable("the disk is full")
+        keep(key, data)
+
+    mill.shelf.put = put
+    assert mill.go() == 0
+    assert mill.files_now() == {"a": ("waiting", "artifacts_unavailable")}
+    assert asking.asked == []
+
+
 def test_a_passage_that_another_task_asks_for_is_left_to_it(asking):
     mill = Mill(asking)
     mill.submit(a=["Ada Quill one."], b=["Ada Quill two."])
@@ -176,6 +211,48 @@ def test_a_passage_that_times_out_again_and_again_is_given_up(asking):
         mill.ledger._redis.zadd(f"gm:run:{mill.run}:due", {0: 0})
     assert mill.go() == 1
     assert b'"timeout"' in mill.unread("Ada Quill slow.")
+
+
+def test_what_else_a_file_waits_for_does_not_hide_that_a_passage_times_out(asking):
+    late = ModelTimeout("no answer within 60 s")
+    asking.fates["Ada Quill slow."] = [late, ModelBusy("broken"), late, ModelBusy("broken"), late]
+    mill = Mill(asking)
+    mill.submit(a=["Ada Quill slow."])
+    for code in ("model_timeout", "model_busy", "model_timeout", "model_busy"):
+        assert mill.go() == 0
+        assert mill.files_now() == {"a": ("waiting", code)}
+        mill.ledger._redis.zadd(f"gm:run:{mill.run}:due", {0: 0})
+    assert mill.go() == 1
+    assert b'"timeout"' in mill.unread("Ada Quill slow.")
+
+
+def test_an_answer_that_is_too_much_for_us_fails_its_file_alone_and_costs_no_other_answer(asking):
+    texts = [f"Ada Quill {number}." for number in range(4)]
+    mill = Mill(asking)
+    real = asking.extract_each
+
+    def stumble(given, ontology):
+        for position, result in real(given, ontology):
+            if given[position] == texts[1]:
+                raise ZeroDivisionError("of ours")
+            yield position, result
+
+    asking.extract_each = stumble
+    mill.submit(a=texts[:1], b=texts[1:2], c=texts[2:3], d=texts[3:])
+    assert mill.go() == 3
+    assert mill.files_now()["b"] == ("failed", "internal_error")
+    assert {mill.files_now()[name][0] for name in "acd"} == {"queued"}
+    assert [asking.asked.count(text) for text in texts] == [1, 2, 1, 1]
+
+
+def test_files_read_one_by_one_keep_to_the_turn_but_the_first(asking):
+    asking.fates["Ada Quill bad."] = ValueError("no result")
+    mill = Mill(asking, turn_seconds=0.0)
+    mill.submit(a=["Ada Quill bad."], b=["Ada Quill one."], c=["Ada Quill two."])
+    assert mill.go() == 0
+    assert mill.files_now() == {
+        "a": ("failed", "internal_error"), "b": ("waiting", "out_of_turn"), "c": ("waiting", "out_of_turn")
+    }  # fmt: skip
 
 
 def test_a_turn_that_is_over_keeps_what_it_has(asking):

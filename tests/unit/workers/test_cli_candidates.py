@@ -13,7 +13,7 @@ from pipeline.models import Extraction, Mention, Relation
 from pipeline.ontology import DeclaredTypes, EntityType, Ontology, RelationType
 from pipeline.ports import CandidateState, TypeCandidate
 from pipeline.prune import summarise_pruned
-from scheduler.records import FileReport
+from scheduler.records import Budget, FileReport
 from workers.cli import candidates as commands
 from workers.cli.exits import UsageMistake
 from workers.cli.prune import prune
@@ -39,6 +39,7 @@ class Client:
     def __init__(self) -> None:
         self.asked: list[tuple[object, ...]] = []
         self.patch = PATCH
+        self.budget: Budget | None = None
 
     def candidates(self, graph: str, state: CandidateState | None = CandidateState.OPEN) -> list[TypeCandidate]:
         return [one for one in (DRUG, TREATS) if state in (None, one.state)]
@@ -51,9 +52,10 @@ class Client:
         return self.patch
 
     def approve_candidates(
-        self, graph: str, ids: list[str], *, parents: Sequence[str], description: str
+        self, graph: str, ids: list[str], *, parents: Sequence[str], description: str, budget: Budget | None
     ) -> tuple[Ontology, list[str]]:
         self.asked.append(("approve", graph, *ids, tuple(parents), description))
+        self.budget = budget
         return WORK, []
 
     def status(self, run: str) -> SimpleNamespace:
@@ -62,7 +64,7 @@ class Client:
     def files(self, run: str) -> Iterator[FileReport]:
         said = (
             Extraction(undeclared_mentions=(Mention("Tea", "drug", 0, 3),), dropped={"not_in_text": 2}),
-            Extraction((Mention("Blob", "Unknown", 0, 4),), undeclared_mentions=(Mention("Cola", "DRUG", 0, 4),)),
+            Extraction((Mention("Blob", "Unknown", 9, 13),), undeclared_mentions=(Mention("Cola", "DRUG", 0, 4),)),
             Extraction(undeclared_relations=(Relation("Acme", "Company", "Ada", "Person", "works for", "", 0, 4),)),
         )
         for place, one in enumerate(said):
@@ -141,11 +143,20 @@ def test_approving_shows_the_patch_as_the_file_that_it_could_come_from(
     assert client.asked == [("propose", "kb", DRUG.id, TREATS.id, ("Substance",), "A medicine.")]
 
 
+def test_a_parent_is_refused_where_no_type_of_an_entity_is_named(
+    call: Callable[..., list[str]], client: Client
+) -> None:
+    with pytest.raises(UsageMistake, match="approve entity:TYPE --parent LABEL"):
+        call("approve", TREATS.id, "--parent", "Substance")
+    assert client.asked == []
+
+
 def test_approving_what_is_declared_says_so(call: Callable[..., list[str]], client: Client) -> None:
     client.patch = DeclaredTypes()
     assert call("approve", DRUG.id, "--graph", "kb") == ["The ontology of graph kb declares all of that already."]
     assert client.asked == [("propose", "kb", DRUG.id, (), ""), ("approve", "kb", DRUG.id, (), "")]
-    (line,) = call("approve", DRUG.id, "--graph", "kb", "--json")
+    (line,) = call("approve", DRUG.id, "--graph", "kb", "--json", "--max-usd", "0.5")
+    assert client.budget == Budget(usd=0.5)
     assert json.loads(line) == {"graph": "kb", "patch": None, "runs": []}
 
 
@@ -156,7 +167,7 @@ def test_the_prune_report_of_a_run_adds_up_its_documents(call: Callable[..., lis
     assert "    graphmill ontology extend --graph kb --entity Drug" in text
     assert "Company WORKS_FOR Person, which is declared the other way round: 1 (Acme WORKS_FOR Ada)" in text
     assert "    graphmill ontology extend --graph kb --relation 'WORKS_FOR:Company->Person'" in text
-    assert "Entities that no declared type fits: 1 (Blob)" in text
+    assert "Entities of no type at all: 1 (Blob)" in text
     assert "not_in_text" in text
 
 
@@ -175,6 +186,8 @@ def test_the_prune_report_of_a_document_is_its_own(call: Callable[..., list[str]
             ],
             "dropped": {"not_in_text": 2},
         }  # fmt: skip
-    assert call("prune", "R", "--document", "3.md") == ["Nothing was left out."]
+    assert call("prune", "R", "--document", "3.md") == [
+        "Nothing was left out. What was unchanged stands in the report of the run that wrote it."
+    ]
     with pytest.raises(UsageMistake, match=r"no document 'x\.md'"):
         call("prune", "R", "--document", "x.md")

@@ -144,8 +144,10 @@ def test_additions_that_cannot_be_are_refused_and_nothing_is_kept(shelf):
     shelf.kept.append(FIRMS)
     with pytest.raises(UsageMistake, match="Name a file"):
         run("extend")
-    with pytest.raises(OntologyError, match="names 'Yacht'"):
+    with pytest.raises(OntologyError, match="'Yacht' is no declared entity label; add --entity 'Yacht'"):
         run("extend", "--relation", "R:Person->Yacht")
+    with pytest.raises(OntologyError, match="'works-for' holds between declared pairs"):
+        run("extend", "--relation", "works-for")
     assert shelf.kept == [FIRMS]
 
 

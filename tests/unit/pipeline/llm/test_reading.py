@@ -10,6 +10,7 @@ from pipeline.errors import (
     UnreadCode,
 )
 from pipeline.extract import ground
+from pipeline.llm.notes import Notes
 from pipeline.llm.questions import Questions
 from pipeline.llm.reading import PassageReader
 from pipeline.models import Mention, Usage
@@ -19,7 +20,7 @@ TEXT = "Ann Lee works for Acme Corp. Bob Ray, who is 42, owns it."
 
 def read(model, ontology, text=TEXT, found=(), **config):
     settings = LlmConfig(model="scripted/one", **config)
-    reader = PassageReader(model.complete, Questions(ontology, settings.max_output_tokens), settings)
+    reader = PassageReader(model.complete, Questions(ontology, settings.max_output_tokens), settings, Notes(None, ""))
     return ground(text, reader.read(text, found), ontology)
 
 
@@ -77,9 +78,9 @@ def test_an_unusable_answer_is_asked_for_once_more_and_both_are_paid_for(chat, s
         (" \n", UnreadCode.EMPTY, 2),
         (("", "refused"), UnreadCode.REFUSED, 1),
         (("{}", "refused"), UnreadCode.REFUSED, 1),
-        (("{", "length"), UnreadCode.TRUNCATED, 4),
-        (("", "length"), UnreadCode.TRUNCATED, 4),
-        (PromptTooLong("400 tokens are too many"), UnreadCode.TOO_LONG, 4),
+        (("{", "length"), UnreadCode.TRUNCATED, 2),
+        (("", "length"), UnreadCode.TRUNCATED, 2),
+        (PromptTooLong("400 tokens are too many"), UnreadCode.TOO_LONG, 2),
     ],
 )
 def test_what_cannot_be_had_has_a_code_and_few_calls(chat, ontology, answer, code, calls):
@@ -89,7 +90,7 @@ def test_what_cannot_be_had_has_a_code_and_few_calls(chat, ontology, answer, cod
 def test_failures_say_what_happened(chat, ontology):
     for answer, says in [
         ("Sorry.", r"scripted/one gave no JSON .* begins 'Sorry\.'\."),
-        (("{", "length"), r"cut off at the 4,096 tokens of an answer, for its parts of 8 characters, too\."),
+        (("{", "length"), r"cut off at the 4,096 tokens of an answer, for its parts of 29 characters, too\."),
     ]:
         with pytest.raises(PassageUnread, match=says):
             read(chat(answer), ontology)

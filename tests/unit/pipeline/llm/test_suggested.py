@@ -5,6 +5,7 @@ import pytest
 from pipeline.candidates import find_undeclared
 from pipeline.config import LlmConfig
 from pipeline.extract import ground
+from pipeline.llm.notes import Notes
 from pipeline.llm.questions import Questions
 from pipeline.llm.reading import PassageReader
 from pipeline.llm.suggested import MAX_CHARS, other_relation, read_suggestion
@@ -17,7 +18,7 @@ ANN, BOB = ("Ann Lee", "Person"), ("Bob Ray", "Person")
 
 def read(model, ontology, found=(), **config):
     settings = LlmConfig(model="scripted/one", **config)
-    reader = PassageReader(model.complete, Questions(ontology, settings.max_output_tokens), settings)
+    reader = PassageReader(model.complete, Questions(ontology, settings.max_output_tokens), settings, Notes(None, ""))
     return ground(TEXT, reader.read(TEXT, found), ontology)
 
 
