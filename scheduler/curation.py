@@ -7,7 +7,6 @@ so that a part that runs twice does the same thing twice. Rules: the architectur
 import secrets
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import batched
 
@@ -17,6 +16,7 @@ from pipeline.embed import embed_distinct, text_hash
 from pipeline.errors import (
     ArtifactMissing,
     ArtifactsUnavailable,
+    HaltsRun,
     LeaseLost,
     PermanentError,
     TransientError,
@@ -24,12 +24,12 @@ from pipeline.errors import (
 )
 from pipeline.models import GraphRecord, StoredDocument
 from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter, Vectors
-from pipeline.resolve import Merge, plan_merges
 from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
+from scheduler.judging import Judging
 from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
 from scheduler.records import FileReport, begun
-from scheduler.seals import KINDS, Seals, list_pending
+from scheduler.seals import KINDS, Seals
 from scheduler.stages import defer_seconds
 from scheduler.states import FileState
 from scheduler.superseded import does_something, leave_newest, wants_it
@@ -56,6 +56,7 @@ class Curation:
     artifacts: ArtifactStore
     seals: Seals
     embedder: Embedder
+    judging: Judging
     writer_of: Callable[[str], GraphWriter]
     curator_of: Callable[[str], GraphCurator]
     stores_in_use: Callable[[], set[str]]
@@ -69,6 +70,8 @@ class Curation:
             return
         phases = {
             Phase.PLAN: self._plan,
+            Phase.NAMES: self._names,
+            Phase.JUDGE: self._judge,
             Phase.MERGE: self._merge,
             Phase.DERIVE: self._derive,
             Phase.FACTS: self._facts,
@@ -84,6 +87,9 @@ class Curation:
             access = Access.EXCLUSIVE if shard.phase is Phase.MERGE else Access.SHARED
             self.leases.reseed(shard.graph, self.writer_of(shard.graph).fence(), access)
             self._wait(shard, error)
+        except HaltsRun as error:
+            # Of a judge that is a language model: a person must act, and then finalize again.
+            self._fail(shard, str(error))
         except TransientError as error:
             self._wait(shard, error, defer_seconds(error, 0) if error.retry_after else RETRY_SECONDS)
         except Exception as error:  # noqa: BLE001 - whatever it was, the runs that wait must learn of it
@@ -128,24 +134,18 @@ class Curation:
     # The phases
 
     def _plan(self, shard: Shard) -> dict[str, int]:
-        """Seal which entities are one, and send files round again that the graph lost."""
-        curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
-        with ThreadPoolExecutor(max_workers=1) as beside:
-            # The disk may take a second, in which much can be read.
-            durable = beside.submit(writer.make_durable)
-            merges = self._plan_merges(shard, curator)
-            durable.result()
-        lost = self._reopen_lost(shard)
-        self.seals.seal_merges(shard, [(m.survivor, m.duplicate) for m in merges])
-        return {"files_lost": lost, "merges_planned": len(merges)}
+        """Send files round again that the graph lost."""
+        self.writer_of(shard.graph).make_durable()
+        return {"files_lost": self._reopen_lost(shard)}
 
-    def _plan_merges(self, shard: Shard, curator: GraphCurator) -> Sequence[Merge]:
-        candidates = {}
-        for first in _pages(list_pending(curator, "entity"), PAGE):
-            for candidate in curator.merge_candidates([p.id for p in first]):
-                candidates[candidate.id] = candidate
-            self.finalizes.touch(shard)
-        return plan_merges(candidates.values())
+    def _names(self, shard: Shard) -> dict[str, int]:
+        return {"names_embedded": self._embed_kind(shard, "entity")}
+
+    def _judge(self, shard: Shard) -> dict[str, int]:
+        """Seal which entities are one."""
+        decision = self.judging.decide(shard.graph, lambda: self._touched(shard))
+        self.seals.seal_plan(shard, decision.plan)
+        return {"merges_planned": len(decision.plan.merges), **decision.counts}
 
     def _reopen_lost(self, shard: Shard) -> int:
         """Compare what the served runs wrote with what the graph holds: a crash may have cost its last second."""
@@ -178,7 +178,7 @@ class Curation:
         return lost
 
     def _merge(self, shard: Shard) -> dict[str, int]:
-        merges = self.seals.merges(shard)
+        merges, choices = self.seals.plan(shard)
         curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
         position = merged = 0
         while position < len(merges):
@@ -188,9 +188,16 @@ class Curation:
                 ends = time.monotonic() + GRANT_SECONDS
                 stop = position + GRANT_MERGES
                 while position < min(stop, len(merges)) and time.monotonic() < ends:
-                    merged += curator.merge(*merges[position], lease.epoch)
+                    survivor, duplicate, why = merges[position]
+                    merged += curator.merge(survivor, duplicate, lease.epoch, why)
                     position += 1
                     lease.renew()
+            self.finalizes.touch(shard)
+        for some in _pages(choices, GRANT_MERGES):
+            with self._grant(shard, Access.EXCLUSIVE) as lease:
+                writer.raise_fence(lease.epoch, exclusive=True)
+                for survivor, name, keep in some:
+                    self.judging.merges_of(shard.graph).choose(survivor, name, keep, lease.epoch)
             self.finalizes.touch(shard)
         return {"merged": merged}
 
@@ -209,23 +216,24 @@ class Curation:
         return {f"{kind}_derived": changed}
 
     def _embed(self, shard: Shard) -> dict[str, int]:
-        curator = self.curator_of(shard.graph)
-        part = self.seals.part(shard, shard.phase, shard.shard)
-        embedded = dict.fromkeys((f"{kind}_embedded" for kind in KINDS), 0)
-        for kind in KINDS:
-            for page in _pages(part[kind], PAGE):
-                stale = [
-                    (text.id, text.text, text_hash(text.text))
-                    for text in curator.texts(kind, [p.id for p in page])
-                    if text.embedded_hash != text_hash(text.text)
-                ]
-                if stale:
-                    # Without a lease: this is where the time goes.
-                    rows = [row for some in _pages(stale, self.page_size) for row in self._embed_some(shard, some)]
-                    with self._grant(shard, Access.SHARED) as lease:
-                        curator.set_vectors(kind, rows, lease.epoch)
-                embedded[f"{kind}_embedded"] += len(stale)
-                self.finalizes.touch(shard)
+        return {f"{kind}_embedded": self._embed_kind(shard, kind) for kind in KINDS}
+
+    def _embed_kind(self, shard: Shard, kind: str) -> int:
+        """Give what is pending of a kind its vectors; gives how many were made."""
+        curator, embedded = self.curator_of(shard.graph), 0
+        for page in _pages(self.seals.part(shard, shard.phase, shard.shard)[kind], PAGE):
+            stale = [
+                (text.id, text.text, text_hash(text.text))
+                for text in curator.texts(kind, [p.id for p in page])
+                if text.embedded_hash != text_hash(text.text)
+            ]
+            if stale:
+                # Without a lease: this is where the time goes.
+                rows = [row for some in _pages(stale, self.page_size) for row in self._embed_some(shard, some)]
+                with self._grant(shard, Access.SHARED) as lease:
+                    curator.set_vectors(kind, rows, lease.epoch)
+            embedded += len(stale)
+            self.finalizes.touch(shard)
         return embedded
 
     def _embed_some(self, shard: Shard, stale: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, Vectors]]:

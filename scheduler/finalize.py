@@ -24,7 +24,11 @@ class Phase(StrEnum):
     """The steps of a finalize, in order."""
 
     PLAN = "plan"
-    """List what is pending and which entities share a canonical key; seal the plan."""
+    """Wait until what was written is durable, and send files round again that the graph lost."""
+    NAMES = "names"
+    """Give every new or changed entity the vector of its name, by which those that look alike are found."""
+    JUDGE = "judge"
+    """Decide which entities are one, and seal the plan."""
     MERGE = "merge"
     """Apply the sealed merges in short exclusive grants."""
     DERIVE = "derive"

@@ -1,7 +1,6 @@
 """What the parts of a finalize work on, sealed before they are sent: a part that runs twice does the same twice."""
 
 import secrets
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,11 +10,18 @@ from pipeline import ids
 from pipeline.errors import ArtifactMissing
 from pipeline.models import Pending
 from pipeline.ports import ArtifactStore, GraphCurator
+from pipeline.ports.merges import MergeReason
+from pipeline.resolve.resolution import Plan
+from pipeline.resolve.values import EXACT, Judged
 from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard
 
 KINDS = ("chunk", "entity", "relation")
-SEALED_KINDS = {Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMBED: KINDS}
+SEALED_KINDS = {Phase.NAMES: ("entity",), Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMBED: KINDS}
 """What is listed, and dealt to the parts of each phase."""
+SealedMerge = tuple[str, str, MergeReason]
+"""Survivor, duplicate, and why."""
+SealedChoice = tuple[str, str, dict[str, str]]
+"""Survivor, its name, and for attributes the member whose value stays."""
 LIST_PAGE = 2_000
 """Pending things listed at once: an id and a mark each."""
 SHARD_MIN = 2_000
@@ -60,13 +66,23 @@ class Seals:
         """Read into how many parts a phase was divided; raises `ArtifactMissing`."""
         return int(self._get(shard, (phase, self.finalizes.seal(shard, phase), "parts")))
 
-    def seal_merges(self, shard: Shard, pairs: Sequence[tuple[str, str]]) -> None:
-        """Store which entities are to be one, as (survivor, duplicate)."""
-        self._put(shard, ("merges",), list(pairs))
+    def seal_plan(self, shard: Shard, plan: Plan) -> None:
+        """Store which entities are to be one, why, and what they are to be called then."""
+        merges = [
+            (one.survivor, one.duplicate, "exact" if one.because.judge == EXACT else "judged", *_why(one.because))
+            for one in plan.merges
+        ]
+        choices = [(one.survivor, one.name, dict(one.keep)) for one in plan.choices]
+        self._put(shard, ("merges",), {"merges": merges, "choices": choices})
 
-    def merges(self, shard: Shard) -> list[tuple[str, str]]:
-        """Read which entities are to be one; raises `ArtifactMissing`."""
-        return [(survivor, duplicate) for survivor, duplicate in self._get(shard, ("merges",))]
+    def plan(self, shard: Shard) -> tuple[list[SealedMerge], list[SealedChoice]]:
+        """Read what was sealed; raises `ArtifactMissing`."""
+        rows = self._get(shard, ("merges",))
+        merges = [
+            (survivor, duplicate, MergeReason(phase, reason, shard.number, judge))
+            for survivor, duplicate, phase, reason, judge in rows["merges"]
+        ]
+        return merges, [(survivor, name, keep) for survivor, name, keep in rows["choices"]]
 
     @staticmethod
     def _key(shard: Shard, what: tuple[str, ...]) -> str:
@@ -90,3 +106,7 @@ def list_pending(curator: GraphCurator, kind: str) -> list[Pending]:
         found += page
         place = page[-1].place
     return found
+
+
+def _why(judged: Judged) -> tuple[str, str]:
+    return judged.reason, judged.judge

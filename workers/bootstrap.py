@@ -1,6 +1,6 @@
 """The wiring: settings become ports, ports become resources. Parts of it stand beside it in modules of their own."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache, lru_cache, partial
 from operator import itemgetter
 
@@ -12,6 +12,7 @@ from pipeline.adapters.artifacts import FolderArtifactStore
 from pipeline.adapters.callables import as_embedder, load_attribute
 from pipeline.adapters.falkor import (
     FalkorGraph,
+    FalkorMerges,
     FalkorOntologies,
     FalkorReviser,
     FalkorWriter,
@@ -27,6 +28,8 @@ from pipeline.ports import (
     ChatModel,
     Embedder,
 )
+from pipeline.resolve.judging import Judge, LlmJudge, judge_by_rules
+from pipeline.resolve.values import Pair
 from scheduler.assembling import Assembler
 from scheduler.calls import Calls
 from scheduler.curation import Curation
@@ -37,6 +40,7 @@ from scheduler.finalize import FinalizeLedger
 from scheduler.flights import Flights
 from scheduler.gate import GatedChat
 from scheduler.ingest import IngestStages
+from scheduler.judging import Judging
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
 from scheduler.preparing import Graphs
@@ -52,7 +56,7 @@ from scheduler.writing import WriteStages
 from tasks.canvas import CanvasSender
 from tasks.resources import Resources
 from workers.connections import connect_redis
-from workers.extractors import build_extractor, check_extractor
+from workers.extractors import build_extractor, check_extractor, open_models
 from workers.graphs import curate, inspect_graph, open_graph, open_reader
 from workers.settings import Settings
 
@@ -171,6 +175,15 @@ def _open_gate(calls: Calls, settings: Settings, run: str, models: Sequence[Chat
     return GatedChat(models, calls, settings.calls, run)
 
 
+def _open_judge(settings: Settings, calls: Calls, graph: str, grouped: Collection[Pair]) -> Judge:
+    """Give who judges entities that look alike: rules, or the language model of the settings."""
+    if settings.judge == "rules":
+        return judge_by_rules(grouped)
+    # What it costs is counted under a name of its own: a finalize belongs to no run.
+    model = GatedChat(open_models(settings, settings.recipe), calls, settings.calls, f"finalize:{graph}")
+    return LlmJudge(model, settings.recipe.ontology, settings.llm.max_output_tokens)
+
+
 def build_resources(settings: Settings) -> Resources:
     """Make everything that the task shells of one process work with; models load on first use."""
     ledger, finalizes = build_ledger(settings), build_finalizes(settings)
@@ -187,6 +200,7 @@ def build_resources(settings: Settings) -> Resources:
     def root_of(run: str) -> str:
         return ledger.status(run).root
 
+    calls = build_calls(settings)
     curation = Curation(
         ledger=ledger,
         finalizes=finalizes,
@@ -194,12 +208,17 @@ def build_resources(settings: Settings) -> Resources:
         artifacts=artifacts,
         seals=Seals(artifacts, finalizes),
         embedder=embedder,
+        judging=Judging(
+            merges_of=cache(lambda graph: FalkorMerges(graph_of(graph))),
+            judge_of=partial(_open_judge, settings, calls),
+            leases=leases,
+            dimension=embedder.dimension,
+        ),
         writer_of=writer_of,
         curator_of=curator_of,
         stores_in_use=lambda: {worker.offer.store for worker in workers.living()},
         page_size=settings.embed.page_size,
     )
-    calls = build_calls(settings)
 
     @lru_cache(maxsize=64)
     def recipe_of(run: str) -> Recipe:

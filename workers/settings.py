@@ -89,6 +89,12 @@ class Settings(BaseSettings):
     gliner: GlinerConfig = GlinerConfig()
     embed: EmbedConfig = EmbedConfig()
 
+    judge: str = Field(
+        default="rules",
+        pattern="^(rules|llm)$",
+        description="Who decides whether entities that look alike are one: rules, or llm (GRAPHMILL_LLM__MODEL).",
+    )
+
     # How language models are called
     calls: CallConfig = CallConfig()
     llm_api_key: SecretStr | None = Field(

@@ -7,11 +7,10 @@ from pipeline.models.documents import Document, PlacedDocument, StoredDocument
 from pipeline.models.evidence import Evidence, FoundFact, Retrieval, WordMatch, WordMatches
 from pipeline.models.extraction import Extraction, Mention, Relation, Usage
 from pipeline.models.garbage import GarbageReport
-from pipeline.models.graph import Candidate, EmbeddingText, GraphCounts, GraphRecord, Pending
+from pipeline.models.graph import EmbeddingText, GraphCounts, GraphRecord, Pending
 from pipeline.models.texts import Chunk, Heading, LoadedText, Page
 
 __all__ = [
-    "Candidate",
     "Chunk",
     "Document",
     "EmbeddingText",

@@ -17,17 +17,6 @@ class Pending:
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
-    """An entity that may be merged; `degree` counts its relations and mentions."""
-
-    id: str
-    label: str
-    name: str
-    degree: int = 0
-    description: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class EmbeddingText:
     """What an element's vector is to be made of, and the hash of what its present one was made of."""
 

@@ -5,7 +5,6 @@ from typing import Protocol
 
 from pipeline.findings import Fault, KindFingerprint
 from pipeline.models import (
-    Candidate,
     Document,
     EmbeddingText,
     Evidence,
@@ -18,6 +17,7 @@ from pipeline.models import (
     WordMatches,
 )
 from pipeline.ontology import Ontology
+from pipeline.ports.merges import UNTOLD, MergeReason
 from pipeline.ports.models import Vectors
 
 Progress = Callable[[], None]
@@ -120,15 +120,13 @@ class GraphCurator(Protocol):
     def clear_pending(self, things: Sequence[Pending], epoch: int) -> int:
         """Forget what is done, unless it was marked again since it was listed; gives how many went."""
 
-    def merge_candidates(self, entity_ids: Sequence[str]) -> list[Candidate]:
-        """Find the entities, and all that share a type and a canonical key with one of them."""
-
     def settle(self) -> None:
         """Let the store take in what was written, before a series of merges removes entities."""
 
-    def merge(self, survivor: str, duplicate: str, epoch: int) -> bool:
+    def merge(self, survivor: str, duplicate: str, epoch: int, why: MergeReason = UNTOLD) -> bool:
         """Make two entities one, in one step; False where one is gone or has just changed.
 
+        What both say differently is kept, and listed by `GraphMerges.merges`.
         Needs the exclusive lease: writers rely on the map of merged ids while they hold theirs.
         """
 

@@ -1,7 +1,6 @@
-"""Which entities are the same: canonical names, and the merges that follow from them. Pure."""
+"""Which entities are the same: canonical names, what equal names settle, and who is asked about the rest. Pure."""
 
-from pipeline.models import Candidate
-from pipeline.resolve.merges import Merge, plan_merges, rank_survivor
+from pipeline.resolve.merges import ExactPlan, Merge, plan_exact, rank_survivor
 from pipeline.resolve.names import canonical_key
 
-__all__ = ["Candidate", "Merge", "canonical_key", "plan_merges", "rank_survivor"]
+__all__ = ["ExactPlan", "Merge", "canonical_key", "plan_exact", "rank_survivor"]

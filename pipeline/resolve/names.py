@@ -8,6 +8,7 @@ other keys, so graphs must then be keyed anew.
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from functools import cache
 
 from cleanco.termdata import terms_by_country, terms_by_type
@@ -59,6 +60,15 @@ _MORE_LEGAL_FORMS = (
     *("co ltd", "co limited", "company ltd", "company limited", "co inc", "co llc", "co kg"),
     *("private limited", "pvt limited", "pte limited", "pty limited", "pty"),
     *("aktiengesellschaft", "naamloze vennootschap", "kabushiki kaisha", "société anonyme", "societe anonyme"),
+    *("limited liability company", "limited liability partnership", "joint stock company", "public limited company"),
+    *("open joint stock company", "closed joint stock company", "public joint stock company", "public company limited"),
+    *("private limited company", "proprietary limited", "limited partnership", "sendirian berhad"),
+    *("jsc", "ojsc", "pjsc", "cjsc", "pcl", "kgaa", "gesellschaft mit beschränkter haftung", "gesellschaft mbh"),
+    *("kommanditgesellschaft auf aktien", "kommanditgesellschaft", "naamlooze vennootschap", "besloten vennootschap"),
+    *("société à responsabilité limitée", "société par actions simplifiée", "société en commandite"),
+    *("sociedad anónima", "sociedad anónima de capital variable", "sa de cv", "sociedad limitada", "sociedade anônima"),
+    *("società per azioni", "società a responsabilità limitata", "aktiebolag", "aktieselskab", "anpartsselskab"),
+    *("aksjeselskap", "osakeyhtiö", "anonim şirketi", "spółka akcyjna", "spółka z ograniczoną odpowiedzialnością"),
 )
 # Listed by cleanco, but at the end of a name more often a word, a place or body, an era, month, degree or name.
 _NOT_LEGAL_FORMS = frozenset(
@@ -83,6 +93,11 @@ def canonical_key(name: str) -> str:
     words = _drop_legal_form(_split_words(text))
     # A mark without a letter leaves a blank behind.
     return " ".join(_fold_accents(" ".join(_expand(words))).split()) or normalise_name(name)
+
+
+def split_words(name: str) -> list[str]:
+    """Give the words of a name as they are written, but for case, marks, inner dots and `Surname, Given`."""
+    return _fold_accents(" ".join(_split_words(_straighten(_fold_characters(name))[0]))).split()
 
 
 def _fold_characters(name: str) -> str:
@@ -139,11 +154,21 @@ def _split_words(text: str) -> list[str]:
 
 def _drop_legal_form(words: list[str]) -> list[str]:
     """Drop the longest legal form at the end, if a name is left; accents count (José Sá is no S.A.)."""
+    size = measure_legal_form(words)
+    return words[:-size] if 0 < size < len(words) else words
+
+
+def measure_legal_form(words: Sequence[str]) -> int:
+    """Count the words at the end that are one legal form (`N V` is N.V.); 0 where there is none.
+
+    At least one word before the form is never counted. The words are folded in case, with their accents.
+    """
     forms = _legal_forms()
     for size in range(min(_longest_legal_form(), len(words) - 1), 0, -1):
-        if tuple(words[-size:]) in forms:
-            return words[:-size]
-    return words
+        last = words[-size:]
+        if tuple(last) in forms or (size > 1 and all(len(word) == 1 for word in last) and ("".join(last),) in forms):
+            return size
+    return 0
 
 
 @cache

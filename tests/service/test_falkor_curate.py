@@ -8,11 +8,19 @@ import numpy as np
 import pytest
 
 from pipeline import ids
-from pipeline.adapters.falkor import FalkorCurator, FalkorGraph, FalkorWriter, connect
+from pipeline.adapters.falkor import (
+    FalkorCurator,
+    FalkorGraph,
+    FalkorInspector,
+    FalkorMerges,
+    FalkorWriter,
+    connect,
+    merge,
+)
 from pipeline.errors import EmbedderMismatch, LeaseLost
 from pipeline.models import Chunk, Document, Extraction, GraphRecord, Mention, Pending
 from pipeline.ontology import DEFAULT_ONTOLOGY
-from pipeline.resolve import plan_merges
+from pipeline.resolve import ExactPlan, plan_exact
 from pipeline.tables import TableOrder, tell_table
 
 type Said = tuple[str, list[tuple[str, str]], list[tuple[str, str, str]]]
@@ -50,11 +58,17 @@ def list_all(curator: FalkorCurator, kind: str, page: int = 100) -> list[Pending
     return found
 
 
+def plan_by_name(curator: FalkorCurator) -> ExactPlan:
+    """Group the entities of a small graph by their names."""
+    merges = FalkorMerges(curator._graph)
+    return plan_exact(merges.named(merges.names(-1, 1000).ids))
+
+
 def finalize(curator: FalkorCurator) -> None:
     """Do by hand, on a small graph, what a finalize does in parts."""
-    candidates = curator.merge_candidates([one.id for one in list_all(curator, "entity")])
-    for merge in plan_merges(candidates):
-        assert curator.merge(merge.survivor, merge.duplicate, EPOCH)
+    for survivor, *duplicates in plan_by_name(curator).groups:
+        for duplicate in duplicates:
+            assert curator.merge(survivor, duplicate, EPOCH)
     for kind, derive in (("entity", curator.derive_entities), ("relation", curator.derive_relations)):
         things = list_all(curator, kind)
         derive([one.id for one in things], EPOCH)
@@ -107,18 +121,15 @@ def test_a_stale_epoch_clears_merges_and_derives_nothing(
 # Merges
 
 
-def test_entities_of_one_type_and_canonical_key_are_candidates_together(
-    writer: FalkorWriter, curator: FalkorCurator, make_document: Make
+def test_entities_of_one_type_and_canonical_key_belong_together(
+    writer: FalkorWriter, curator: FalkorCurator, graph: FalkorGraph, make_document: Make
 ) -> None:
     in_acme: Said = ("Acme in Acme.", [("Acme", "Location"), ACME, ACME_LTD], [])
     writer.write([make_document("a", SAID, in_acme)], EPOCH, proceed)
-    found = curator.merge_candidates([LTD_ID])
-    assert [one.id for one in found] == sorted([ACME_ID, LTD_ID, ids.entity_id("Acme", "Location")])
-    assert {one.label for one in found if one.id in {ACME_ID, LTD_ID}} == {"Organization"}
-    acme = found[[one.id for one in found].index(ACME_ID)]
-    assert (acme.name, acme.degree) == ("Acme", 3)
+    (acme,) = FalkorMerges(graph).named([ACME_ID])
+    assert (acme.name, acme.label, acme.degree) == ("Acme", "Organization", 3)
     assert acme.description == "Acme in: Ada founded Acme."
-    assert [(one.survivor, one.duplicate) for one in plan_merges(found)] == [(ACME_ID, LTD_ID)]
+    assert plan_by_name(curator).groups == ((ACME_ID, LTD_ID),)
 
 
 def test_a_merge_moves_all_edges_and_leaves_the_way_back(
@@ -144,7 +155,7 @@ def test_a_merge_moves_all_edges_and_leaves_the_way_back(
     )
     (founded,) = graph.ro_query("MATCH ()-[r:RELATES {rel_type: 'FOUNDED'}]->() RETURN size(r.source_chunk_ids)")
     assert founded == [2]
-    assert graph.ro_query("MATCH (e {id: $id}) WHERE e.name <> '' RETURN e.aliases", id=ACME_ID) == [[["Acme Ltd"]]]
+    assert graph.ro_query("MATCH (e:__Entity__ {id: $id}) RETURN e.aliases", id=ACME_ID) == [[["Acme Ltd"]]]
     for kind, count in (("entity", 3), ("relation", 5)):
         pending = [one.id for one in list_all(curator, kind)]
         assert len(pending) == len(set(pending)) == count
@@ -201,7 +212,7 @@ def test_what_is_written_after_a_merge_goes_to_the_survivor_over_any_number_of_s
 
 
 def test_the_finalized_graph_does_not_depend_on_the_order_of_writes(
-    graph: FalkorGraph, writer: FalkorWriter, curator: FalkorCurator, make_document: Make, dump_graph: Dump
+    graph: FalkorGraph, writer: FalkorWriter, curator: FalkorCurator, make_document: Make
 ) -> None:
     spelled: Said = ("ACME and acme and ACME say Ada.", [("ACME", "Organization"), ("acme", "Organization"), ADA], [])
     documents = [
@@ -219,12 +230,12 @@ def test_the_finalized_graph_does_not_depend_on_the_order_of_writes(
                 writer.write(batch, EPOCH, proceed)
         finalize(curator)
         assert curator.counts().pending == {}
-        results.add(tuple(dump_graph(graph)))
+        results.add(tuple(FalkorInspector(graph).fingerprint()))
     assert len(results) == 1
 
 
 def test_writing_before_or_after_a_merge_gives_the_same_finalized_graph(
-    graph: FalkorGraph, writer: FalkorWriter, curator: FalkorCurator, make_document: Make, dump_graph: Dump
+    graph: FalkorGraph, writer: FalkorWriter, curator: FalkorCurator, make_document: Make
 ) -> None:
     # Acme is the better connected from the start, so that both ways choose the same survivor.
     first = make_document("a", SAID, SAID_LONGER, SAID_OF_LTD)
@@ -235,7 +246,7 @@ def test_writing_before_or_after_a_merge_gives_the_same_finalized_graph(
         for batch in batches:
             writer.write(batch, EPOCH, proceed)
             finalize(curator)
-        results.append(dump_graph(graph))
+        results.append(FalkorInspector(graph).fingerprint())
     assert results[0] == results[1]
 
 
@@ -433,3 +444,24 @@ def test_the_prefix_of_a_provider_counts_only_where_both_have_one(stored, own, s
     else:
         with pytest.raises(EmbedderMismatch):
             curator.record_embedder(GraphRecord(own, 4, "store"))
+
+
+def test_a_merge_whose_premises_change_meanwhile_is_made_anew_unless_a_name_changed(
+    writer: FalkorWriter, curator: FalkorCurator, graph: FalkorGraph, make_document: Make, monkeypatch
+) -> None:
+    writer.write([make_document("a", SAID, SAID_OF_LTD)], EPOCH, proceed)
+    meant = merge._moved_relations
+    changes = ["e.born = 1960", "e:Odd", "e.name = 'Acme Limited'"]
+
+    def change_first(*given):
+        if changes:
+            graph.query(f"MATCH (e:__Entity__ {{id: $id}}) SET {changes.pop(0)}", id=LTD_ID)
+        return meant(*given)
+
+    monkeypatch.setattr(merge, "_moved_relations", change_first)
+    assert not curator.merge(ACME_ID, LTD_ID, EPOCH)
+    assert graph.ro_query("MATCH (m:__Merged__) RETURN m.id") == []
+    changes[:] = ["e.home = 'Ely'"]
+    assert curator.merge(ACME_ID, LTD_ID, EPOCH)
+    found = graph.ro_query("MATCH (e:__Entity__ {id: $id}) RETURN e.born, e.home, e.merged_labels", id=ACME_ID)
+    assert found == [[1960, "Ely", ["Odd"]]]

@@ -198,8 +198,20 @@ def test_the_survivor_of_a_merge_gains_missing_properties_and_keeps_no_stale_one
     for _ in finalized_before:
         finalize(graph)
     finalize(graph, [(ADA, ADA_L)])
-    assert properties(graph) == {"born": 1867, "home": "Ely", "kids": 2}
+    assert properties(graph) == {"born": 1867, "born__dropped": [1870], "home": "Ely", "kids": 2}
     reviser = FalkorReviser(graph)
     reviser.retire(b.id, 1)
     reviser.clear([b.id], 1, proceed)
     assert properties(graph) == {"born": 1867, "kids": 2}
+
+
+def test_several_values_go_while_another_one_changes(writer: FalkorWriter, graph: FalkorGraph, tell: Make) -> None:
+    old = tell("a", ada('{"a":1,"b":2,"c":3,"d":4,"e":5}'))
+    writer.write([old], 1, proceed)
+    finalize(graph)
+    new = tell("a", ada('{"a":1,"c":30,"f":6}'))
+    reviser = FalkorReviser(graph)
+    reviser.stage([new], 1, proceed)
+    reviser.swap(new, 1)
+    reviser.clear([new.id], 1, proceed)
+    assert properties(graph) == {"a": 1, "c": 30, "f": 6}

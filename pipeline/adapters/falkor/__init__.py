@@ -4,6 +4,7 @@ from pipeline.adapters.falkor.candidates import FalkorCandidates
 from pipeline.adapters.falkor.client import FalkorGraph, connect
 from pipeline.adapters.falkor.curate import FalkorCurator
 from pipeline.adapters.falkor.inspector import FalkorInspector
+from pipeline.adapters.falkor.merges import FalkorMerges
 from pipeline.adapters.falkor.ontologies import FalkorOntologies
 from pipeline.adapters.falkor.read import FalkorReader
 from pipeline.adapters.falkor.revise import FalkorReviser
@@ -15,6 +16,7 @@ __all__ = [
     "FalkorCurator",
     "FalkorGraph",
     "FalkorInspector",
+    "FalkorMerges",
     "FalkorOntologies",
     "FalkorReader",
     "FalkorReviser",

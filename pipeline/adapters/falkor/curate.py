@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from pipeline.adapters.falkor import derive, merge, pending, record, vectors
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.settle import settle_labels
-from pipeline.models import Candidate, EmbeddingText, GraphCounts, GraphRecord, Pending
+from pipeline.models import EmbeddingText, GraphCounts, GraphRecord, Pending
 from pipeline.ports import Vectors
+from pipeline.ports.merges import UNTOLD, MergeReason
 
 
 class FalkorCurator:
@@ -23,17 +24,13 @@ class FalkorCurator:
         """See `GraphCurator.clear_pending`."""
         return pending.clear_pending(self._graph, things, epoch)
 
-    def merge_candidates(self, entity_ids: Sequence[str]) -> list[Candidate]:
-        """See `GraphCurator.merge_candidates`."""
-        return merge.find_candidates(self._graph, entity_ids)
-
     def settle(self) -> None:
         """See `GraphCurator.settle`."""
         settle_labels(self._graph)
 
-    def merge(self, survivor: str, duplicate: str, epoch: int) -> bool:
+    def merge(self, survivor: str, duplicate: str, epoch: int, why: MergeReason = UNTOLD) -> bool:
         """See `GraphCurator.merge`."""
-        return merge.merge_entities(self._graph, survivor, duplicate, epoch)
+        return merge.merge_entities(self._graph, survivor, duplicate, epoch, why)
 
     def derive_entities(self, ids: Sequence[str], epoch: int) -> int:
         """See `GraphCurator.derive_entities`."""

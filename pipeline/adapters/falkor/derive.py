@@ -35,8 +35,10 @@ RETURN e.id, doubtful, described
 _ENTITIES = "UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) RETURN id, e.name, e.description, e.aliases"
 _NAMES = """
 UNWIND $rows AS id MATCH (e:__Entity__ {id: id})-[m:MENTIONED_IN]->() WHERE m.name <> ''
-RETURN id, m.name, count(m)
+RETURN id, m.name, count(m), sum(CASE WHEN coalesce(m.as_id, id) = id THEN 1 ELSE 0 END)
 """
+# By the judge of its merges.
+_CHOSEN = "UNWIND $rows AS id MATCH (o:__Unmerged__ {id: id}) WHERE o.__chosen__ <> '' RETURN id, o.__chosen__"
 # The longest by the engine, which then picks the smallest: descriptions of a hub's mentions stay there.
 _DESCRIPTIONS = """
 UNWIND $rows AS id MATCH (e:__Entity__ {id: id})-[m:MENTIONED_IN]->()
@@ -98,15 +100,19 @@ def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int, *, settl
     doubtful = [identity for identity, is_doubtful, _ in found if is_doubtful]
     stored = {row[0]: row[1:] for row in graph.ro_query(_ENTITIES, doubtful)}
     votes: defaultdict[str, dict[str, int]] = defaultdict(dict)
-    for identity, name, count in graph.ro_query(_NAMES, list(stored)):
+    own: defaultdict[str, dict[str, int]] = defaultdict(dict)
+    for identity, name, count, own_count in graph.ro_query(_NAMES, list(stored)):
         votes[identity][name] = int(count)
+        if own_count:
+            own[identity][name] = int(own_count)
     descriptions = dict(graph.ro_query(_DESCRIPTIONS, list(stored)))
+    chosen = dict(graph.ro_query(_CHOSEN, list(votes)))
     changed, renamed = [], []
     for identity, spellings in votes.items():
-        # A table that only points at a row calls it by its key.
-        names = {name: n for name, n in spellings.items() if name != key_of(identity)} or spellings
-        name = pick_name(names)
-        derived = [name, descriptions.get(identity) or "", sorted(names.keys() - {name}) or None]
+        names = _candidate_names(identity, spellings, own[identity])
+        wanted = chosen.get(identity)
+        name = wanted if wanted in names and not key_of(identity) else pick_name(names)
+        derived = [name, descriptions.get(identity) or "", sorted(spellings.keys() - {name, key_of(identity)}) or None]
         before_name, before_description, before_aliases = stored[identity]
         if derived != [before_name, before_description or "", before_aliases or None]:
             changed.append([identity, *derived, canonical_key(name)])
@@ -122,6 +128,15 @@ def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int, *, settl
     if unmentioned and not settled:
         settle_labels(graph)
     return total + _run_pages(graph, _DELETE_UNMENTIONED, unmentioned, epoch)
+
+
+def _candidate_names(identity: str, spellings: dict[str, int], own: dict[str, int]) -> dict[str, int]:
+    """Give the spellings to choose among; a row keeps what tables call it, whatever was merged into it."""
+    if not (key := key_of(identity)):
+        return spellings
+    # A table that only points at a row calls it by its key.
+    told = ({name: n for name, n in some.items() if name != key} for some in (own, spellings))
+    return next(filter(None, told), spellings)
 
 
 def derive_relations(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:

@@ -5,29 +5,43 @@ was extracted as stays on the edge, so that an update, a delete or an undo stays
 """
 
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import orjson
+
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
-from pipeline.adapters.falkor.properties import LISTED
 from pipeline.adapters.falkor.schema import quote_label
+from pipeline.adapters.falkor.told import DROPPED
+from pipeline.adapters.falkor.united import MERGED_LABELS, list_conflicts, select_foreign
+from pipeline.adapters.falkor.unmerged import differing, read_family
 from pipeline.ids import relation_key
-from pipeline.models import Candidate
+from pipeline.ports.merges import Collision, MergeReason
+from pipeline.write import pick_properties
 
-_KEYS = """
-UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) WHERE e.canonical_key <> '' RETURN DISTINCT e.canonical_key
+_NODE = """
+MATCH (e:__Entity__ {id: $id}) OPTIONAL MATCH (o:__Unmerged__ {id: $id})
+RETURN labels(e), properties(e), keys(e), indegree(e) + outdegree(e), o IS NOT NULL
 """
-_MEMBERS = """
-UNWIND $rows AS key MATCH (e:__Entity__ {canonical_key: key})
-RETURN e.id, e.type, e.name, e.description,
-       indegree(e, 'RELATES') + outdegree(e, 'RELATES') + outdegree(e, 'MENTIONED_IN')
+_LAST = "MATCH (m:__Merged__ {into: $id}) RETURN coalesce(max(m.at), 0)"
+_TOLD = """
+UNWIND $rows AS id MATCH (e:__Entity__ {id: id})-[m:MENTIONED_IN]->() WHERE m.properties <> ''
+RETURN id, m.properties, count(m)
 """
-_NODE = "MATCH (e:__Entity__ {id: $id}) RETURN labels(e), properties(e), indegree(e) + outdegree(e)"
 _TYPES = "MATCH (e:__Entity__ {{id: $id}}){pattern}() RETURN DISTINCT type(x)"
-_SOURCE_OF = "MATCH (e:__Entity__ {id: $id})-[x:RELATES]->(o) RETURN x.rel_type, o.id"
-_TARGET_OF = "MATCH (e:__Entity__ {id: $id})<-[x:RELATES]-(o) RETURN x.rel_type, o.id"
+# With what the survivor says of the same relation, if it has it.
+_SOURCE_OF = """
+MATCH (s:__Entity__ {id: $into}) MATCH (e:__Entity__ {id: $id})-[x:RELATES]->(o)
+OPTIONAL MATCH (s)-[y:RELATES {rel_type: x.rel_type}]->(o)
+RETURN x.rel_type, o.id, y.description, x.description
+"""
+_TARGET_OF = """
+MATCH (s:__Entity__ {id: $into}) MATCH (e:__Entity__ {id: $id})<-[x:RELATES]-(o)
+OPTIONAL MATCH (s)<-[y:RELATES {rel_type: x.rel_type}]-(o)
+RETURN x.rel_type, o.id, y.description, x.description
+"""
 _OUT, _IN = "-[x]->", "<-[x]-"
 
 # What makes two edges to one neighbour the same edge; other types are keyed on their ends alone.
@@ -47,13 +61,18 @@ CALL {{ WITH s, d MATCH (d){left}[{x}:{edge}]{right}({o}) WHERE ID({o}) <> ID(s)
        ON CREATE SET {y} += properties({x}) {unite}
        RETURN count(*) AS {n} }}
 """
-# Identity, and what finalize derives from the mentions: never in conflict.
-_DERIVED = frozenset({"id", "name", "description", "type", "canonical_key", "aliases", "embedding", "embedded_hash"})
-_DROPPED = "__dropped"
-
+# Keeps what an entity was before its first merge; what others have written on it since then belongs to it as well.
+_REMEMBER = """
+CALL {{ WITH s, d MERGE (o{e}:__Unmerged__ {{id: {e}.id}})
+       ON CREATE SET o{e} = properties({e}), o{e}.__labels__ = labels({e}), o{e}.embedding = NULL {since}
+       RETURN count(*) AS n{e} }}
+"""
+# All that the query was generated from.
 _HEAD = """
-MATCH (s:__Entity__ {id: $survivor}) MATCH (d:__Entity__ {id: $duplicate})
+MATCH (s:__Entity__ {{id: $survivor}}) MATCH (d:__Entity__ {{id: $duplicate}})
 WHERE s.name = $survivor_name AND d.name = $duplicate_name AND indegree(d) + outdegree(d) = $degree
+  AND keys(s) = $survivor_keys AND keys(d) = $duplicate_keys
+  AND labels(s) = $survivor_labels AND labels(d) = $duplicate_labels {premises}
 WITH s, d
 """
 _TAIL = """
@@ -63,40 +82,83 @@ CALL { WITH s, d UNWIND $moved AS key
        RETURN count(*) AS relations }
 CALL { WITH s, d OPTIONAL MATCH (g:__Pending__ {id: d.id}) DELETE g RETURN count(*) AS done }
 MERGE (k:__Pending__ {id: $survivor}) ON CREATE SET k.kind = 'entity', k.mark = $mark ON MATCH SET k.mark = $mark
-MERGE (m:__Merged__ {id: $duplicate}) SET m.into = $survivor
+MERGE (m:__Merged__ {id: $duplicate})
+SET m.into = $survivor, m.name = d.name, m.into_name = $survivor_name, m.label = d.type, m.phase = $phase,
+    m.reason = $reason, m.judge = $judge, m.number = $number, m.collisions = $collisions,
+    m.at = CASE WHEN timestamp() > $last THEN timestamp() ELSE $last + 1 END
 DELETE d
 RETURN count(*)
 """
+_COLLISIONS, _EXCERPT = 20, 200
+"""Relations told differently that a merge remembers, and characters of each: a hub has thousands."""
+_ATTEMPTS = 3
+"""What others change meanwhile is read again, and the query made anew."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Node:
     """An entity as it was read: the premises of a merge."""
 
-    labels: frozenset[str]
+    labels: list[str]
     properties: dict[str, Any]
+    keys: list[str]
     degree: int
+    drifted: frozenset[str]
+    """Properties of a merged entity that others have changed since."""
+    last: int
+    """When its last merge was."""
 
 
-def find_candidates(graph: FalkorGraph, ids: Sequence[str]) -> list[Candidate]:
-    """See `GraphCurator.merge_candidates`; each entity once, by id."""
-    keys = [key for (key,) in graph.ro_query(_KEYS, list(ids))]
-    rows = graph.ro_query(_MEMBERS, keys)
-    found = {
-        identity: Candidate(identity, label or "", name or "", int(degree), description or "")
-        for identity, label, name, description, degree in rows
-    }
-    return [found[identity] for identity in sorted(found)]
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """The relations that the survivor will hold in the duplicate's place, and those that it tells differently."""
+
+    keys: list[str]
+    collisions: list[Collision]
 
 
-def merge_entities(graph: FalkorGraph, survivor: str, duplicate: str, epoch: int) -> bool:
+def merge_entities(graph: FalkorGraph, survivor: str, duplicate: str, epoch: int, why: MergeReason) -> bool:
     """See `GraphCurator.merge`."""
-    kept, gone = _read(graph, survivor), _read(graph, duplicate)
-    if survivor == duplicate or kept is None or gone is None:
+    if survivor == duplicate:
         return False
-    changes, values = _plan_properties(kept.properties, gone.properties)
-    changes += [f"s:{quote_label(label)}" for label in sorted(gone.labels - kept.labels)]
-    cypher = _HEAD + "".join(_edge_blocks(graph, duplicate)) + f"SET {', '.join(changes)} WITH s, d" + _TAIL
+    names: tuple[Any, Any] | None = None
+    for _ in range(_ATTEMPTS):
+        kept, gone = _read(graph, survivor), _read(graph, duplicate)
+        if kept is None or gone is None:
+            return False
+        found = kept.properties.get("name"), gone.properties.get("name")
+        if found != (names := names or found):
+            # Not what it was decided on.
+            return False
+        if _merge(graph, survivor, duplicate, epoch, why, kept, gone):
+            return True
+    return False
+
+
+def _merge(
+    graph: FalkorGraph, survivor: str, duplicate: str, epoch: int, why: MergeReason, kept: _Node, gone: _Node
+) -> bool:
+    own = select_foreign(kept.properties, gone.properties)
+    other = select_foreign(gone.properties, kept.properties)
+    moved = _moved_relations(graph, survivor, duplicate)
+    collisions = _property_collisions(graph, {survivor: own, duplicate: other}) + moved.collisions
+    aliases = {
+        *(kept.properties.get("aliases") or ()),
+        *(gone.properties.get("aliases") or ()),
+        gone.properties.get("name"),
+    } - {kept.properties.get("name"), None}
+    gained = sorted({*gone.labels} - {*kept.labels})
+    changes = ["s.aliases = $aliases", *_assign(own, other), *(f"s:{quote_label(label)}" for label in gained)]
+    if gained:
+        changes.append(f"s.{MERGED_LABELS} = coalesce(s.{MERGED_LABELS}, []) + $gained")
+    cypher = (
+        _HEAD.format(premises=_premises(own, other))
+        + _remember("s", kept)
+        + _remember("d", gone)
+        + "".join(_edge_blocks(graph, duplicate))
+        + f"SET {', '.join(changes)} WITH s, d"
+        + _TAIL
+    )
     merged = run_fenced(
         graph,
         cypher,
@@ -105,25 +167,66 @@ def merge_entities(graph: FalkorGraph, survivor: str, duplicate: str, epoch: int
         duplicate=duplicate,
         survivor_name=kept.properties.get("name"),
         duplicate_name=gone.properties.get("name"),
+        survivor_keys=kept.keys,
+        duplicate_keys=gone.keys,
+        survivor_labels=kept.labels,
+        duplicate_labels=gone.labels,
         degree=gone.degree,
-        moved=_moved_relations(graph, survivor, duplicate),
+        aliases=sorted(aliases),
+        gained=gained,
+        moved=moved.keys,
+        phase=why.phase,
+        reason=why.reason,
+        judge=why.judge,
+        number=why.number,
+        collisions=orjson.dumps(collisions, default=str).decode() if collisions else None,
+        last=max(kept.last, gone.last),
         mark=secrets.token_hex(8),
-        **values,
     )
     return merged > 0
 
 
 def _read(graph: FalkorGraph, identity: str) -> _Node | None:
     found = graph.ro_query(_NODE, id=identity)
-    return _Node(frozenset(found[0][0]), dict(found[0][1]), int(found[0][2])) if found else None
+    if not found:
+        return None
+    labels, properties, keys, degree, is_merged = found[0]
+    last = int(graph.ro_query(_LAST, id=identity)[0][0]) if is_merged else 0
+    drifted: set[str] = set()
+    foreign = select_foreign(properties)
+    if is_merged and foreign:
+        drifted = differing(read_family(graph, identity).foreign(identity), foreign) & foreign.keys()
+    return _Node(labels, dict(properties), keys, int(degree), frozenset(drifted), last)
 
 
-def _moved_relations(graph: FalkorGraph, survivor: str, duplicate: str) -> list[str]:
-    """Name the relations that the survivor will hold in the duplicate's place."""
-    out, into = (graph.ro_query(cypher, id=duplicate) for cypher in (_SOURCE_OF, _TARGET_OF))
+def _remember(variable: str, node: _Node) -> str:
+    since = ", ".join(f"o{variable}.{quote_label(one)} = {variable}.{quote_label(one)}" for one in sorted(node.drifted))
+    return _REMEMBER.format(e=variable, since=f"ON MATCH SET {since}" if since else "")
+
+
+def _property_collisions(graph: FalkorGraph, foreign: dict[str, dict[str, Any]]) -> list[Collision]:
+    """List what two entities, the survivor first, say differently: their mentions, and what others have written."""
+    told: dict[str, dict[str, int]] = {identity: {} for identity in foreign}
+    for identity, spelled, times in graph.ro_query(_TOLD, list(foreign)):
+        told[identity][spelled] = int(times)
+    kept, gone = ({**foreign[one], **(pick_properties(told[one]) if told[one] else {})} for one in foreign)
+    return [Collision("property", one.name, one.kept, one.dropped) for one in list_conflicts(kept, gone)]
+
+
+def _moved_relations(graph: FalkorGraph, survivor: str, duplicate: str) -> _Moved:
     pair = {survivor, duplicate}
-    keys = [relation_key(survivor, kind, other) for kind, other in out if other not in pair]
-    return sorted({*keys, *(relation_key(other, kind, survivor) for kind, other in into if other not in pair)})
+    found = [
+        (relation_key(survivor, kind, other) if cypher is _SOURCE_OF else relation_key(other, kind, survivor), *told)
+        for cypher in (_SOURCE_OF, _TARGET_OF)
+        for kind, other, *told in graph.ro_query(cypher, id=duplicate, into=survivor)
+        if other not in pair
+    ]
+    collisions = [
+        Collision("relation", key, kept[:_EXCERPT], (dropped or "")[:_EXCERPT])
+        for key, kept, dropped in found
+        if kept is not None and kept != dropped
+    ]
+    return _Moved(sorted({key for key, *_ in found}), collisions[:_COLLISIONS])
 
 
 def _edge_blocks(graph: FalkorGraph, duplicate: str) -> Iterator[str]:
@@ -144,21 +247,35 @@ def _edge_blocks(graph: FalkorGraph, duplicate: str) -> Iterator[str]:
         yield _BLOCK.format(left=left, edge=quote_label(name), right=right, key=key, unite=unite, **own)
 
 
-def _plan_properties(kept: dict[str, Any], gone: dict[str, Any]) -> tuple[list[str], dict[str, Any]]:
-    """Plan what the survivor takes over: assignments, and the parameters that they name."""
-    aliases = {*kept.get("aliases", ()), *gone.get("aliases", ()), gone.get("name")} - {kept.get("name"), None}
-    changes, values = ["s.aliases = $aliases"], {"aliases": sorted(aliases)}
-    derived = _DERIVED.union(kept.get(LISTED, ()), gone.get(LISTED, ()))
-    for name, value in sorted(gone.items()):
-        own, other = f"s.{quote_label(name)}", f"d.{quote_label(name)}"
-        if name not in kept:
-            changes.append(f"{own} = {other}")
-        elif name in derived or kept[name] == value:
+def _premises(own: dict[str, Any], other: dict[str, Any]) -> str:
+    """Ask in the query whether what was equal still is; equal floats may differ in digits that answers do not have."""
+    conflicts = {one.name for one in list_conflicts(own, other)}
+    equal = (
+        name
+        for name in sorted((own.keys() & other.keys()) - conflicts)
+        if not isinstance(own[name], list | float) and not isinstance(other[name], list | float)
+    )
+    return "".join(f" AND s.{quote_label(name)} = d.{quote_label(name)}" for name in equal)
+
+
+def _assign(own: dict[str, Any], other: dict[str, Any]) -> list[str]:
+    """Write what `unite` does as assignments, so that values keep the types and digits that the engine has."""
+    changes = []
+    dropped = {f"{one.name}{DROPPED}": one for one in list_conflicts(own, other)}
+    for name in sorted(other.keys() | dropped.keys()):
+        left, right = f"s.{quote_label(name)}", f"d.{quote_label(name)}"
+        more = [_listed(right, other[name])] if name in other else []
+        if conflict := dropped.get(name):
+            more.append(_listed(f"d.{quote_label(conflict.name)}", conflict.dropped))
+        elif name not in own:
+            changes.append(f"{left} = {right}")
             continue
-        elif isinstance(value, list) and isinstance(kept[name], list):
-            changes.append(f"{own} = {own} + [i IN {other} WHERE NOT i IN {own}]")
-        else:
-            # Two values of one property: neither is lost.
-            dropped = f"s.{quote_label(name + _DROPPED)}"
-            changes.append(f"{dropped} = coalesce({dropped}, []) + [{other}]")
-    return changes, values
+        elif not (isinstance(own[name], list) and isinstance(other[name], list)):
+            continue
+        present = _listed(left, own[name]) if name in own else "[]"
+        changes.append(f"{left} = {present} + [i IN {' + '.join(more)} WHERE NOT i IN {present}]")
+    return changes
+
+
+def _listed(expression: str, value: Any) -> str:
+    return expression if isinstance(value, list) else f"[{expression}]"

@@ -28,13 +28,16 @@ STAGED = """
 UNWIND $rows AS r MATCH (p:Document {id: r[0]}) WHERE p.writing = r[1] SET p.staged = true RETURN count(p)
 """
 # One past version at a time: passages that two of them share would be nobody's.
+# One property goes at a time: of two that one SET removes from an element, the engine may take others.
 SWAP = """
 MATCH (p:Document {id: $next}) WHERE p.writing = $version AND p.staged
 MATCH (d:Document {id: $id})
 OPTIONAL MATCH (o:Document {id: $past})
 WITH p, d, o WHERE o IS NULL
-SET d.id = $past, d.content_hash = NULL, d.writing = NULL,
-    p.id = $id, p.content_hash = $stamp[1], p.source_hash = $stamp[2], p.fingerprint = $stamp[3], p.run_id = $stamp[4],
+SET d.id = $past, d.content_hash = NULL
+WITH p, d SET d.writing = NULL
+WITH p
+SET p.id = $id, p.content_hash = $stamp[1], p.source_hash = $stamp[2], p.fingerprint = $stamp[3], p.run_id = $stamp[4],
     p.root = $stamp[5], p.replaced = true, p.staged = NULL, p.writing = $clearing
 RETURN count(p)
 """
@@ -42,7 +45,8 @@ RETIRE = """
 MATCH (d:Document {id: $id})
 OPTIONAL MATCH (o:Document {id: $past})
 WITH d, o WHERE o IS NULL
-SET d.id = $past, d.content_hash = NULL, d.writing = NULL
+SET d.id = $past, d.content_hash = NULL
+WITH d SET d.writing = NULL
 RETURN count(d)
 """
 # The passages get their names afterwards: readers know them by the document that holds them.
@@ -89,7 +93,8 @@ RETURN count(*)
 """
 FORGET_PLACES = f"""
 {_PLACE_OF}
-SET x.start_char = NULL, x.end_char = NULL, x.page_first = NULL, x.page_last = NULL, x.heading_path = NULL
+SET x.start_char = NULL WITH x SET x.end_char = NULL WITH x SET x.page_first = NULL
+WITH x SET x.page_last = NULL WITH x SET x.heading_path = NULL
 RETURN count(*)
 """
 ORDER = """

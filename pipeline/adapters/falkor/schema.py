@@ -31,6 +31,8 @@ _RANGE_INDEXES = (
     ("__Pending__", "id"),
     ("__Merged__", "id"),
     ("__Merged__", "into"),
+    ("__Unmerged__", "id"),
+    ("__Verdict__", "id"),
     ("__GraphRAGConfig__", "id"),
     ("__Recipe__", "id"),
     ("__Candidate__", "id"),

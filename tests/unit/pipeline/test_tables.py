@@ -7,8 +7,9 @@ import pytest
 
 from pipeline.errors import LoadError, TableInvalid
 from pipeline.ids import content_hash, entity_id, key_of, keyed_entity_id
-from pipeline.models import Candidate, Document
-from pipeline.resolve import plan_merges
+from pipeline.models import Document
+from pipeline.models.judging import Named
+from pipeline.resolve import plan_exact
 from pipeline.tables import TableOrder, tell_table
 from pipeline.tables.order import relation_type
 from pipeline.tables.tell import _Passage
@@ -50,9 +51,9 @@ def test_rows_of_equal_names_are_two_entities_and_no_name_is_taken_for_a_key():
     table = tell_table("id,name\n1,Ada Quill\n2,Ada Quill\n", TableOrder("Person", "id", "name"))
     rows = make_rows([_document(table)], {})
     assert [row.id for row in rows.entities] == ["KEY:Person:1", "KEY:Person:2"]
-    candidates = [Candidate(row.id, row.label, row.name) for row in rows.entities]
-    named = [Candidate(entity_id("Ada Quill", "Person"), "Person", "Ada Quill")]
-    assert plan_merges([*candidates, *named]) == ()
+    members = [Named(row.id, row.label, row.name, keyed=True) for row in rows.entities]
+    plan = plan_exact([*members, Named(entity_id("Ada Quill", "Person"), "Person", "Ada Quill")])
+    assert (plan.merges, plan.groups, len(plan.protected)) == ((), (), 3)
     assert entity_id("KEY:Person:1", "Person") != keyed_entity_id("1", "Person")
     assert (key_of("KEY:Person:a:b"), key_of(entity_id("KEY:Person:1", "Person"))) == ("a:b", "")
 

@@ -1,0 +1,87 @@
+"""Acronyms: which short names are spelled by the initials of which long ones."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+from pipeline.resolve.names import canonical_key, split_words
+from pipeline.resolve.values import Named
+
+SHORTEST, LONGEST = 3, 6
+_SMALL_WORDS = frozenset(
+    "a an and at by for from in of on or the to with "  # noqa: SIM905 - a list of words is read as words
+    "da das de del den der des di do du e el et for für la le les och og para por pour und van von y zu".split()
+)
+"""What an acronym may skip: FBI, but also DoD."""
+_MOST_SMALL_WORDS = 6
+_IN_CAPITALS = re.compile(r"[^\W\d_a-z]+[a-z]?[^\W\d_a-z]+")  # DoE, too
+
+
+@dataclass(frozen=True, slots=True)
+class Expansion:
+    """An acronym of one label and the long names it may stand for, all as canonical keys."""
+
+    label: str
+    short: str
+    longs: tuple[str, ...]
+
+
+def acronym_of(short: str, long: str) -> bool:
+    """Say whether one name is made of the other's initials: `AIHS`, Ashford Island Historical Society.
+
+    3 to 6 letters, written as an acronym (`Aids` is a word). Small words count or not (FBI, DoE), and so does a
+    legal form at the end of the long name (ABC, American Broadcasting Company).
+    """
+    letters = read_acronym(short)
+    return bool(letters) and letters in _initials_of(long)
+
+
+@lru_cache(maxsize=50_000)
+def read_acronym(name: str) -> str:
+    """Give an acronym's letters in lower case; '' where the name is none."""
+    key = canonical_key(name)
+    if not (SHORTEST <= len(key) <= LONGEST and key.isalpha()):
+        return ""
+    undotted = name.replace(".", "")
+    written = (*undotted.split(), "".join(undotted.split()))
+    return key if any(word.casefold() == key and _IN_CAPITALS.fullmatch(word) for word in written) else ""
+
+
+def find_expansions(members: Iterable[Named]) -> list[Expansion]:
+    """List what each acronym may stand for within its label, sorted; an acronym that stands for nothing is left out.
+
+    One long name is a join, several are for a judge.
+    """
+    shorts: set[tuple[str, str]] = set()
+    longs: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for member in members:
+        letters = read_acronym(member.name)
+        if letters:
+            shorts.add((member.label, letters))
+            continue
+        for initials in _initials_of(member.name):
+            longs[member.label, initials].add(canonical_key(member.name))
+    return [Expansion(*short, tuple(sorted(longs[short]))) for short in sorted(shorts & longs.keys())]
+
+
+@lru_cache(maxsize=50_000)
+def _initials_of(name: str) -> frozenset[str]:
+    """Give all acronyms of a name, of lengths that acronyms have."""
+    spelled = canonical_key(name).split(), split_words(name)
+    return frozenset(letters for words in spelled for letters in _spell(words) if SHORTEST <= len(letters) <= LONGEST)
+
+
+def _spell(words: list[str]) -> Iterator[str]:
+    # Digits have no initial, and a name of one word no acronym.
+    if len(words) <= 1 or not all(word[0].isalpha() for word in words):
+        return
+    if len(words) - sum(word in _SMALL_WORDS for word in words) > LONGEST:
+        return
+    small = [word in _SMALL_WORDS for word in words]
+    if sum(small) > _MOST_SMALL_WORDS:
+        return
+    for letters in product(*(("", word[0]) if skips else (word[0],) for word, skips in zip(words, small, strict=True))):
+        yield "".join(letters)
