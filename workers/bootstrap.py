@@ -27,6 +27,7 @@ from pipeline.ports import (
     ArtifactStore,
     ChatModel,
     Embedder,
+    GraphWriter,
 )
 from pipeline.resolve.judging import Judge, LlmJudge, judge_by_rules
 from pipeline.resolve.values import Pair
@@ -84,6 +85,23 @@ def build_calls(settings: Settings) -> Calls:
 def build_verbs(settings: Settings, ledger: Ledger) -> RunVerbs:
     """Make what a person does with runs."""
     return RunVerbs(connect_redis(settings), ledger)
+
+
+def build_leases(settings: Settings) -> Leases:
+    """Make the leases of graphs and documents."""
+    return Leases(connect_redis(settings), ttl_ms=int(settings.graph_lease_seconds * 1000))
+
+
+def build_writer(settings: Settings, graph: str) -> GraphWriter:
+    """Make what writes to a graph."""
+    return FalkorWriter(open_graph(settings, graph))
+
+
+def build_judging(settings: Settings, graph: str) -> Judging:
+    """Make what decides which entities of a graph are one, outside of any finalize."""
+    opened, record = FalkorMerges(open_graph(settings, graph)), open_reader(settings, graph).record()
+    judge_of = partial(_open_judge, settings, build_calls(settings))
+    return Judging(lambda _: opened, judge_of, build_leases(settings), record.dimension if record else 1)
 
 
 def build_finalizes(settings: Settings) -> FinalizeLedger:
@@ -188,7 +206,7 @@ def build_resources(settings: Settings) -> Resources:
     """Make everything that the task shells of one process work with; models load on first use."""
     ledger, finalizes = build_ledger(settings), build_finalizes(settings)
     workers = Workers(connect_redis(settings))
-    leases = Leases(connect_redis(settings), ttl_ms=int(settings.graph_lease_seconds * 1000))
+    leases = build_leases(settings)
     artifacts = FolderArtifactStore(settings.artifacts)
     embedder = build_embedder(settings)
     graph_of = cache(lambda graph: open_graph(settings, graph))

@@ -8,6 +8,7 @@ from pipeline.adapters.falkor import (
     FalkorCurator,
     FalkorGraph,
     FalkorInspector,
+    FalkorMerges,
     FalkorOntologies,
     FalkorReader,
     FalkorWriter,
@@ -17,6 +18,7 @@ from pipeline.adapters.falkor import (
 from pipeline.errors import GraphMissing
 from pipeline.models import StoredDocument
 from pipeline.ports import CandidateStore, GraphCurator, GraphInspector, OntologyStore
+from pipeline.ports.merges import GraphMerges
 from workers.settings import Settings
 
 DEFAULT_FALKORDB = "redis://127.0.0.1:6379"
@@ -72,6 +74,13 @@ def open_ontologies(settings: Settings, graph: str) -> Iterator[OntologyStore]:
     """Connect to the versions of a graph's ontology."""
     with closing(open_graph(settings, graph)) as opened:
         yield FalkorOntologies(opened)
+
+
+@contextmanager
+def open_merges(settings: Settings, graph: str) -> Iterator[GraphMerges]:
+    """Connect to the merges and verdicts of a graph."""
+    with closing(open_graph(settings, graph)) as opened:
+        yield FalkorMerges(opened)
 
 
 @contextmanager

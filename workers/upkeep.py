@@ -22,12 +22,13 @@ from scheduler.states import FileState
 from scheduler.sync_plan import SyncPlan
 from scheduler.syncing import plan_folder
 from workers.bootstrap import build_dropping
-from workers.curating import Curating, read_recipes
+from workers.curating import read_recipes
 from workers.graphs import open_graph, open_inspector
+from workers.merging import Merging
 from workers.submitting import absolute
 
 
-class Upkeep(Curating):
+class Upkeep(Merging):
     """What a client does with documents that a graph holds. Each makes runs, which end by themselves."""
 
     def documents(self, graph: str) -> list[PlacedDocument]:

@@ -9,7 +9,7 @@ from typing import Annotated, Any, cast
 
 import typer
 
-from workers.cli import candidates, ontology
+from workers.cli import candidates, merges, ontology
 from workers.cli.artifacts import gc
 from workers.cli.exits import MEANINGS, ExitCode, UsageMistake, describe_error
 from workers.cli.finalize import finalize
@@ -70,6 +70,14 @@ _CANDIDATES: dict[Callable[..., ExitCode], str] = {
     candidates.approve: "graphmill candidates approve entity:drug --graph kb",
     candidates.reject: "graphmill candidates reject entity:drug --graph kb",
 }
+_MERGES: dict[Callable[..., ExitCode], str] = {
+    merges.list_merges: "graphmill merges list --graph kb",
+    merges.undecided: "graphmill merges undecided --graph kb",
+    merges.explain: "graphmill merges explain acme__organization --graph kb",
+    merges.undo: "graphmill merges undo 'acme ltd__organization' --graph kb",
+}
+_NAMES: dict[Callable[..., ExitCode], str] = {merges.list_merges: "list"}
+"""Where a command's function cannot be called as the command is."""
 _ARTIFACTS = {gc: "graphmill artifacts gc --older-than 90 --dry-run"}
 _EPILOG = "\b\nExit status:\n" + "\n".join(f"  {code.value:>3}  {meaning}" for code, meaning in MEANINGS.items())
 
@@ -100,6 +108,8 @@ def build_program() -> typer.Typer:
     program.add_typer(types, help="Show, set and extend the types of a graph.")
     finds = _build_group("candidates", _CANDIDATES, epilog=f"Example: {_CANDIDATES[candidates.list]}")
     program.add_typer(finds, help="Decide what documents say beyond the types of a graph.")
+    united = _build_group("merges", _MERGES, epilog=f"Example: {_MERGES[merges.list_merges]}")
+    program.add_typer(united, help="Tell which entities were made one and why, and undo it.")
     artifacts = _build_group("artifacts", _ARTIFACTS, epilog=f"Example: {_ARTIFACTS[gc]}")
     program.add_typer(artifacts, help="Look after the folder of stage results.")
     return program
@@ -115,7 +125,7 @@ def _build_group(name: str, commands: Mapping[Callable[..., ExitCode], str], *, 
         epilog=epilog,
     )
     for command, example in commands.items():
-        group.command(epilog=f"Example: {example}")(command)
+        group.command(_NAMES.get(command), epilog=f"Example: {example}")(command)
     return group
 
 
