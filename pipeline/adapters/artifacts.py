@@ -31,7 +31,7 @@ _KEY = re.compile(r"[a-z0-9][a-z0-9._-]*(?:/[a-z0-9][a-z0-9._-]*)*")
 _MAX_KEY = 200
 ABANDONED_SECONDS = 24 * 3600
 """Age at which what is half written has no writer any more."""
-_RACES = 3
+_RACES = 50
 """How often in a row a writer finds its folder removed by a collection of garbage, before it is something else."""
 _TOUCH_SECONDS = 3600
 """How old the time of use may be: renewing it at each reading would be a write each."""

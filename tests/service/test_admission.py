@@ -135,6 +135,7 @@ def test_a_program_without_callback_finds_the_waiting_in_its_log(client, limit, 
     assert waits == [("warning", "submission_waits"), ("warning", "submission_goes_on")]
 
 
+@pytest.mark.slow
 def test_a_command_says_once_that_it_waits_and_once_that_it_goes_on(limit, start, folder, graph_name):
     limit(NARROW)
     ingest = start("ingest", str(folder), "--graph", graph_name)

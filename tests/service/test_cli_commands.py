@@ -317,6 +317,7 @@ def test_a_folder_of_stage_results_that_cannot_be_opened_is_named_and_nothing_wa
     assert str(there) in ended.err
 
 
+@pytest.mark.slow
 def test_workers_of_a_killed_command_do_not_hold_up_one_with_other_settings(cheap, files) -> None:
     process = cheap.start("ingest", "files")
     assert process.stdout is not None

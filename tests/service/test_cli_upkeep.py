@@ -182,6 +182,7 @@ def test_a_graph_is_dropped_when_its_name_is_typed(system, graphmill, graph_name
     assert (dropped.document["dropped"]["documents"], dropped.document["runs"]) == (3, 2)
 
 
+@pytest.mark.slow
 def test_files_are_extracted_anew_on_request(graphmill, corpus, tmp_path):
     assert graphmill("sync", "corpus").status == DONE
     assert graphmill("reextract").status == USAGE

@@ -43,7 +43,9 @@ def test_a_document_that_takes_all_memory_fails_by_itself_with_its_reason(system
     assert "memory" in failed.message
 
 
-@pytest.mark.parametrize(("files", "priority"), [(10, 0), (60, 5)], ids=["small", "urgent"])
+@pytest.mark.parametrize(
+    ("files", "priority"), [(10, 0), pytest.param(60, 5, marks=pytest.mark.slow)], ids=["small", "urgent"]
+)
 def test_a_later_run_that_is_small_or_urgent_ends_while_a_large_one_goes_on(
     system, tmp_path, graph_name, files, priority
 ):
