@@ -1,6 +1,6 @@
 """What a finalize of a graph costs, and one of the same graph with one in a hundred entities new, as a JSON line.
 
-    PYTHONPATH=bench python bench/finalizing.py [ENTITIES]
+    PYTHONPATH=bench GRAPHMILL_EXTRACTOR=finalizing:extract python bench/finalizing.py [ENTITIES]
 
 ENTITIES (10,000) of distinct invented names come into a graph, ten to a passage, each related to the next; then a
 hundredth as many more. An embedded stack with real workers and the bundled embedder does it, with its data in a
@@ -71,7 +71,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="graphmill-bench-") as name:
         folder = Path(name) / "files"
         folder.mkdir()
-        settings = Settings(data_dir=Path(name) / "data", extractor="finalizing:extract", graph=GRAPH)
+        settings = Settings(data_dir=Path(name) / "data", graph=GRAPH)
         with open_system(settings, print, roles=INGEST_ROLES, queues=INGEST_QUEUES, may_be_new=True) as system:
             seconds, reports = [], []
             for first, some in ((0, names[:entities]), (entities, names[entities:])):
