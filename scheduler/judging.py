@@ -21,6 +21,7 @@ from pipeline.resolve.judging import Judge
 from pipeline.resolve.merges import ExactPlan, Merge, plan_exact
 from pipeline.resolve.nominate import nominate_groups, nominate_nearest
 from pipeline.resolve.resolution import Plan, resolve
+from pipeline.resolve.rules import RULES
 from pipeline.resolve.sets import make_sets, settle
 from pipeline.resolve.values import EXACT, Group, Judged, Named, Pair, Verdict, pair_of
 from scheduler.leases import Access, GraphLease, Leases
@@ -98,12 +99,12 @@ class Judging:
             self._judge(self.judge_of(graph, grouped), asked, brought, progress)
         except TransientError:
             # What was answered is not asked again when this is tried again.
-            self._keep(graph, merges, _decided(brought.judged))
+            self._keep(graph, merges, _worth_keeping(brought.judged, known))
             raise
         by_name = [Judged(pair_of(*_pair(one)), Verdict.SAME, "name", EXACT) for one in exact.merges]
         plan = resolve([*by_name, *known, *brought.judged], named, apart, brought.unanswered, brought.groups)
         if keep:
-            kept = _decided(brought.judged)
+            kept = _worth_keeping(brought.judged, known)
             kept += [j for j in plan.undecided if nominated.get(j.pair, 0.0) >= LEAST_KEPT_COSINE]
             self._keep(graph, merges, kept)
         counts = {**plan.counts, "sets": len(sets), "unanswered": len(brought.unanswered)}
@@ -170,8 +171,11 @@ class Judging:
                 merges.put_verdicts(some, lease.epoch)
 
 
-def _decided(judged: Iterable[Judged]) -> list[Judged]:
-    return [one for one in judged if one.verdict is not Verdict.UNDECIDED]
+def _worth_keeping(judged: Iterable[Judged], known: Iterable[Judged]) -> list[Judged]:
+    """Choose what is decided; what rules say costs nothing to say again, but settles a question that was kept."""
+    asked = {one.pair for one in known}
+    decided = (one for one in judged if one.verdict is not Verdict.UNDECIDED)
+    return [one for one in decided if one.judge != RULES or one.pair in asked]
 
 
 def _pair(merge: Merge) -> Pair:
