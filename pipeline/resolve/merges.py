@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 
 from pipeline.resolve.acronyms import acronym_of, find_expansions, read_acronym
 from pipeline.resolve.names import canonical_key
@@ -32,7 +31,7 @@ class ExactPlan:
     ambiguous: tuple[Pair, ...]
     """Acronyms and each of the several names that they may stand for."""
     protected: frozenset[Pair]
-    """Never to be merged, nor judged: two rows of tables, and a mention that two rows could own with either."""
+    """Never to be merged, nor judged: a mention that two rows of tables could own, with either. Two rows never are."""
 
 
 def rank_survivor(members: Iterable[Named]) -> list[Named]:
@@ -64,13 +63,14 @@ def plan_exact(members: Iterable[Named]) -> ExactPlan:
     handed: list[tuple[str, ...]] = []
     protected: set[Pair] = set()
     for group in groups:
+        if len(group) == 1:
+            continue
         ranked = [one.id for one in rank_survivor(group)]
         rows = sum(one.keyed for one in group)
         if rows == 1:
             merges.extend(Merge(ranked[0], duplicate) for duplicate in ranked[1:])
             continue
         keyed, mentions = ranked[:rows], ranked[rows:]
-        protected.update(pair_of(one, other) for one, other in combinations(keyed, 2))
         protected.update(pair_of(row, mention) for row in keyed for mention in mentions)
         if len(mentions) > 1:
             handed.append(tuple(mentions))

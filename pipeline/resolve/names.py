@@ -9,7 +9,7 @@ other keys, so graphs must then be keyed anew.
 import re
 import unicodedata
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from cleanco.termdata import terms_by_country, terms_by_type
 
@@ -80,6 +80,7 @@ _NOT_LEGAL_FORMS = frozenset(
 )
 
 
+@lru_cache(maxsize=2**17)  # A finalize asks for the same names several times.
 def canonical_key(name: str) -> str:
     """Fold a name so that its usual spellings share a key.
 
@@ -102,6 +103,8 @@ def split_words(name: str) -> list[str]:
 
 def _fold_characters(name: str) -> str:
     """Fold case and compatibility forms; 10² becomes 10 2, lest it be 102."""
+    if name.isascii():
+        return " ".join(name.casefold().split())
     spaced: list[str] = []
     for char in name.translate(_MARKS_OF_TRADE):
         if unicodedata.category(char) == "No" and spaced and spaced[-1][-1].isdigit():
@@ -143,7 +146,7 @@ def _split_words(text: str) -> list[str]:
     for char in text:
         if char in _APOSTROPHES:
             continue
-        if char in _KEPT_AFTER_WORD and kept and kept[-1].isalnum():
+        if char.isalnum() or (char in _KEPT_AFTER_WORD and kept and kept[-1].isalnum()):
             kept.append(char)
         elif char != _POINT and unicodedata.category(char)[0] in "PZC":
             kept.append(" ")
@@ -196,6 +199,8 @@ def _expand(words: list[str]) -> list[str]:
 
 def _fold_accents(text: str) -> str:
     """Take the marks off Latin letters only: й and が are letters of their own."""
+    if text.isascii():
+        return text
     kept: list[str] = []
     base = " "
     for char in unicodedata.normalize("NFD", text):

@@ -26,6 +26,10 @@ _DECIMALS = 6
 _CROWDED = 64
 """From so many near names a row of a block on, sorting them all takes longer than finding the best first."""
 
+_ALL_PAIRS_UP_TO = 64
+_FIRST = 8
+"""In a larger group each is paired with so many of the first and its neighbour: pairs grow with its size."""
+
 _Indices = npt.NDArray[np.intp]
 _Flags = npt.NDArray[np.bool_]
 
@@ -70,9 +74,20 @@ def nominate_groups(
     return {
         pair_of(one, other): SURE
         for group in groups
-        for one, other in combinations(group, 2)
+        for one, other in _pair_up(group)
         if (one in pending or other in pending) and not (one in keyed and other in keyed)
     }
+
+
+def _pair_up(group: Sequence[str]) -> Iterator[Pair]:
+    if len(group) <= _ALL_PAIRS_UP_TO:
+        yield from combinations(group, 2)
+        return
+    for place, one in enumerate(group):
+        for other in group[: min(place, _FIRST)]:
+            yield other, one
+        if place >= _FIRST + 1:
+            yield group[place - 1], one
 
 
 def _nearest(vectors: Vectors, asking: _Indices, asked: _Indices) -> Iterator[tuple[int, int, float]]:

@@ -57,10 +57,14 @@ def test_mentions_go_into_the_only_row_of_their_name():
 
 def test_two_rows_are_never_merged_nor_a_mention_that_both_could_own():
     plan = plan_exact([row("1", "Acme"), row("2", "ACME Ltd"), club("m", "Acme"), club("n", "acme inc")])
-    rows = ("KEY:Club:1", "KEY:Club:2")
     assert plan.merges == ()
-    assert plan.protected == {rows, *((one, mention) for one in rows for mention in "mn")}
+    assert plan.protected == {(one, mention) for one in ("KEY:Club:1", "KEY:Club:2") for mention in "mn"}
     assert plan.groups == (("n", "m"),)
+
+
+def test_many_rows_of_one_name_are_no_pairs():
+    plan = plan_exact(row(str(number), "Unknown") for number in range(2_000))
+    assert plan == ExactPlan((), (), (), frozenset())
 
 
 def test_mentions_alone_are_left_to_a_judge():

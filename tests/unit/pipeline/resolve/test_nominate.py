@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from pipeline.resolve import nominate
 from pipeline.resolve.nominate import LEAST_COSINE, NEAREST, nominate_groups, nominate_nearest
-from pipeline.resolve.values import pair_of
+from pipeline.resolve.values import Pair, pair_of
 
 DIMENSION = 8
 
@@ -118,3 +118,15 @@ def test_a_group_brings_pairs_of_which_one_is_pending_and_not_both_are_rows_of_t
     assert set(found) == {("a", "c")}
     everything = nominate_groups(groups, pending=set("abcde"), keyed=set())
     assert set(everything) == {*combinations("abc", 2), ("d", "e")}
+
+
+def test_pairs_of_a_large_group_grow_with_its_size_and_join_all_its_members():
+    def pair_up(size: int) -> dict[Pair, float]:
+        members = [f"{number:04}" for number in range(size)]
+        return nominate_groups([members], pending=set(members), keyed=set())
+
+    assert len(pair_up(60)) == 60 * 59 // 2
+    found = pair_up(2_000)
+    assert len(found) < 2_000 * 10
+    firsts = {one for one, other in found if other == "1999"}
+    assert firsts == {f"{number:04}" for number in range(8)} | {"1998"}
