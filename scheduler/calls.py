@@ -13,6 +13,7 @@ import redis
 
 from pipeline.config import CallConfig
 from pipeline.models import Usage
+from scheduler.accounts import spell_spent
 from scheduler.keys import spell_name
 from scheduler.scripts import Scripts, reaching_ledger
 
@@ -191,14 +192,5 @@ def _nano(usd: float | None) -> str | int:
 def _spell_detail(reason: Refusal, run: str, details: Sequence[Any]) -> str:
     if reason is Refusal.BUDGET_SPENT:
         kind, spent, limit = details
-        if kind == "usd":
-            return _spell_spent(run, f"${float(spent):,.4f} of ${float(limit):,.2f}", "--max-usd")
-        return _spell_spent(run, f"{int(spent):,} of {int(limit):,} tokens", "--max-tokens")
+        return spell_spent(run, kind, float(spent), float(limit))
     return str(details[0]) if details else ""
-
-
-def _spell_spent(run: str, what: str, option: str) -> str:
-    return (
-        f"The budget of run {run} is spent: {what}. What was answered is kept. "
-        f"To go on: graphmill resume {run} {option} N, with a larger N"
-    )

@@ -24,10 +24,13 @@ from pipeline.errors import (
 )
 from pipeline.models import GraphRecord, StoredDocument
 from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter, Vectors
+from pipeline.resolve.resolution import Plan
+from scheduler.applying import Applying
 from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
 from scheduler.judging import Judging
 from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
+from scheduler.plan_report import PlanReport, report_plan
 from scheduler.records import FileReport, begun
 from scheduler.seals import KINDS, Seals
 from scheduler.stages import defer_seconds
@@ -38,11 +41,10 @@ _log = structlog.get_logger(__name__)
 
 PAGE = 500
 """Pending things looked up or derived at once."""
-GRANT_MERGES, GRANT_SECONDS = 20, 2.0
-"""How much one exclusive grant may do while ingests wait."""
 RETRY_SECONDS = 1.0
 BLOCK = 20_000
 """Suspected files that are held at once; more of them are looked into block by block."""
+_LOST = "a sealed part is missing in the artifact store; `graphmill finalize` begins anew"
 _CHANGING = (FileState.WRITTEN, FileState.UPDATED, FileState.REMOVED)
 
 
@@ -78,10 +80,11 @@ class Curation:
             Phase.EMBED: self._embed,
             Phase.INDEX: self._index,
         }
+        began = time.monotonic()
         try:
             report = phases[shard.phase](shard)
         except ArtifactMissing:
-            self._fail(shard, "a sealed part is missing in the artifact store; `graphmill finalize` begins anew")
+            self.finalizes.end(shard, _LOST)
         except LeaseLost as error:
             # Where Redis lost its counter the fence is ahead of every grant: go past it.
             access = Access.EXCLUSIVE if shard.phase is Phase.MERGE else Access.SHARED
@@ -89,7 +92,7 @@ class Curation:
             self._wait(shard, error)
         except HaltsRun as error:
             # Of a judge that is a language model: a person must act, and then finalize again.
-            self._fail(shard, str(error))
+            self.finalizes.end(shard, str(error))
         except TransientError as error:
             self._wait(shard, error, defer_seconds(error, 0) if error.retry_after else RETRY_SECONDS)
         except Exception as error:  # noqa: BLE001 - whatever it was, the runs that wait must learn of it
@@ -98,16 +101,15 @@ class Curation:
                 self._wait(shard, error)
                 return
             _log.exception("finalize_failed", graph=shard.graph, phase=shard.phase.value)
-            self._fail(shard, f"{shard.phase.value}: {error}")
+            self.finalizes.end(shard, f"{shard.phase.value}: {error}")
         else:
-            self.finalizes.end_shard(shard, report)
+            # Of the try that got it done alone.
+            took = round((time.monotonic() - began) * 1000)
+            self.finalizes.end_shard(shard, {**report, f"{shard.phase.value}_ms": took})
 
     def _wait(self, shard: Shard, error: Exception, seconds: float = RETRY_SECONDS) -> None:
         _log.warning("finalize_shard_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
         self.finalizes.touch(shard, again_after=seconds)
-
-    def _fail(self, shard: Shard, reason: str) -> None:
-        self.finalizes.end(shard, reason)
 
     def advance(self, shard: Shard) -> list[Shard]:
         """Once a phase is over, seal the next one and give its parts to the one caller that moved it."""
@@ -142,9 +144,13 @@ class Curation:
         return {"names_embedded": self._embed_kind(shard, "entity")}
 
     def _judge(self, shard: Shard) -> dict[str, int]:
-        """Seal which entities are one."""
+        """Seal which entities are one; where no entity is pending, nothing is read."""
+        if not self.seals.has_entities(shard):
+            self.seals.seal_plan(shard, Plan(), PlanReport(), ())
+            return {"merges_planned": 0}
         decision = self.judging.decide(shard.graph, lambda: self._touched(shard))
-        self.seals.seal_plan(shard, decision.plan)
+        report = report_plan(decision.plan, self.judging.merges_of(shard.graph))
+        self.seals.seal_plan(shard, decision.plan, report, decision.verdicts)
         return {"merges_planned": len(decision.plan.merges), **decision.counts}
 
     def _reopen_lost(self, shard: Shard) -> int:
@@ -178,28 +184,10 @@ class Curation:
         return lost
 
     def _merge(self, shard: Shard) -> dict[str, int]:
-        merges, choices = self.seals.plan(shard)
-        curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
-        position = merged = 0
-        while position < len(merges):
-            with self._grant(shard, Access.EXCLUSIVE) as lease:
-                writer.raise_fence(lease.epoch, exclusive=True)
-                curator.settle()
-                ends = time.monotonic() + GRANT_SECONDS
-                stop = position + GRANT_MERGES
-                while position < min(stop, len(merges)) and time.monotonic() < ends:
-                    survivor, duplicate, why = merges[position]
-                    merged += curator.merge(survivor, duplicate, lease.epoch, why)
-                    position += 1
-                    lease.renew()
-            self.finalizes.touch(shard)
-        for some in _pages(choices, GRANT_MERGES):
-            with self._grant(shard, Access.EXCLUSIVE) as lease:
-                writer.raise_fence(lease.epoch, exclusive=True)
-                for survivor, name, keep in some:
-                    self.judging.merges_of(shard.graph).choose(survivor, name, keep, lease.epoch)
-            self.finalizes.touch(shard)
-        return {"merged": merged}
+        graph, leases = shard.graph, self.leases
+        curator, writer, merges = self.curator_of(graph), self.writer_of(graph), self.judging.merges_of(graph)
+        applying = Applying(graph, curator, writer, merges, leases, lambda: self._touched(shard))
+        return {"merged": applying.apply(self.seals.plan(shard))}
 
     def _derive(self, shard: Shard) -> dict[str, int]:
         return self._derive_each(shard, "entity", self.curator_of(shard.graph).derive_entities)
@@ -242,21 +230,21 @@ class Curation:
         return [(name, digest, vector) for (name, _, digest), vector in zip(stale, vectors, strict=True)]
 
     def _index(self, shard: Shard) -> dict[str, int]:
-        """Build or await the search indexes, then forget what was pending, unless it is pending anew.
+        """Build or await the search indexes, then forget what was pending, unless it is pending anew, or held.
 
-        Forgotten is what stood in the list of the phase that derived it: what was marked again since then
-        has not been derived again.
+        What is held stays pending, so that the next finalize asks about it again.
         """
         curator, writer = self.curator_of(shard.graph), self.writer_of(shard.graph)
         writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))
         cleared = 0
-        for phase, kind in ((Phase.DERIVE, "entity"), (Phase.FACTS, "relation"), (Phase.EMBED, "chunk")):
-            for part in range(self.seals.parts(shard, phase)):
-                for page in _pages(self.seals.part(shard, phase, part)[kind], PAGE):
-                    with self._grant(shard, Access.SHARED) as lease:
-                        cleared += curator.clear_pending(page, lease.epoch)
-                self.finalizes.touch(shard)
-        return {"pending_cleared": cleared}
+        for done in self.seals.done(shard):
+            for page in _pages(done, PAGE):
+                with self._grant(shard, Access.SHARED) as lease:
+                    cleared += curator.clear_pending(page, lease.epoch)
+            self.finalizes.touch(shard)
+        with self._grant(shard, Access.SHARED) as lease:
+            forgotten = self.judging.merges_of(shard.graph).forget_verdicts(lease.epoch)
+        return {"pending_cleared": cleared, "verdicts_forgotten": forgotten}
 
     def _touched(self, shard: Shard) -> None:
         self.finalizes.touch(shard)

@@ -4,7 +4,7 @@ It belongs to the graph, not to a run: a run is done when a finalize that began 
 has ended. Rules: the architecture's "Finalize belongs to the graph"; protocol: ADR 0002.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import cast
@@ -112,6 +112,17 @@ class FinalizeLedger:
             return []
         number, phase = int(reply[0]), Phase(reply[1])
         return [Shard(graph, number, phase, int(shard)) for shard in reply[2:]]
+
+    @reaching_ledger()
+    def name_vectors(self, graph: str, model: str) -> list[str]:
+        """List the artifacts that hold the vectors of a graph's names by that model."""
+        raw = self._redis.hget(f"gm:graph:{spell_name(graph)}", f"names:{model}")
+        return list(orjson.loads(cast("str", raw))) if raw else []
+
+    @reaching_ledger()
+    def keep_name_vectors(self, graph: str, model: str, parts: Sequence[str]) -> None:
+        """Write down the artifacts that hold the vectors of a graph's names; dropping the graph forgets them."""
+        self._redis.hset(f"gm:graph:{spell_name(graph)}", f"names:{model}", orjson.dumps(list(parts)).decode())
 
     @reaching_ledger()
     def serving(self, graph: str) -> list[str]:

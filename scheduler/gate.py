@@ -24,6 +24,7 @@ from pipeline.errors import (
 )
 from pipeline.models import Usage
 from pipeline.ports import ChatAnswer, ChatModel, ChatRequest
+from scheduler.accounts import spell_unpriced
 from scheduler.calls import CallEnd, Calls, Granted, Refusal, Refused
 from scheduler.errors import LedgerUnavailable
 
@@ -44,7 +45,7 @@ _SPELLED = {
     Refusal.PROBING: "its first call has not been answered yet",
     Refusal.STOPPED: "its service asked to be left alone for a while",
     Refusal.BROKEN: "its service failed several times and is tried once in a while",
-    Refusal.BUDGET_WAITS: "what is left of the run's budget is reserved for calls under way",
+    Refusal.BUDGET_WAITS: "what is left of the budget is reserved for calls under way",
 }
 # A model that may be asked soon is waited for; only for these another one is asked in its place.
 _PASSED_OVER = frozenset({Refusal.STOPPED, Refusal.BROKEN, Refusal.REFUSED, Refusal.PRICE_UNKNOWN})
@@ -57,7 +58,7 @@ class GatedChat:
         models: The first choice, then those that stand in for it while it may not be asked or refuses.
         calls: Who gives leave.
         limits: How each of the models may be called.
-        run: Whose budget the calls are.
+        run: Whose budget the calls are: a run, or the account of a finalize.
     """
 
     def __init__(self, models: Sequence[ChatModel], calls: Calls, limits: CallConfig, run: str) -> None:
@@ -129,14 +130,14 @@ class GatedChat:
                     if answer.reason is Refusal.BUDGET_SPENT:
                         raise BudgetSpent(answer.detail)
                     if answer.reason is Refusal.PRICE_UNKNOWN and model is self._models[0]:
-                        raise _unpriced(model.model)
+                        raise BudgetSpent(spell_unpriced(self._run, model.model))
                     refused[model.model] = answer
                     if answer.reason not in _PASSED_OVER:
                         break
                 wait = min(_wait(answer) for answer in refused.values())
                 left = deadline - time.monotonic()
                 if wait > LONGEST_KNOWN_WAIT_SECONDS or left <= 0:
-                    failed |= {name: _as_error(name, answer) for name, answer in refused.items()}
+                    failed |= {name: _as_error(name, answer, self._run) for name, answer in refused.items()}
                     return None
                 self._freed.wait(min(wait, left))
         finally:
@@ -208,23 +209,17 @@ def _wait(refused: Refused) -> float:
     return float("inf") if refused.reason in {Refusal.REFUSED, Refusal.PRICE_UNKNOWN} else refused.wait_seconds
 
 
-def _as_error(model: str, refused: Refused) -> PipelineError:
+def _as_error(model: str, refused: Refused, run: str) -> PipelineError:
     if refused.reason is Refusal.REFUSED:
         return ModelRefused(refused.detail)
-    return _unpriced(model) if refused.reason is Refusal.PRICE_UNKNOWN else _busy(model, refused)
+    if refused.reason is Refusal.PRICE_UNKNOWN:
+        return BudgetSpent(spell_unpriced(run, model))
+    return _busy(model, refused)
 
 
 def _busy(model: str, refused: Refused) -> ModelBusy:
     after = max(refused.wait_seconds, RETRY_SECONDS)
     return ModelBusy(f"{model} cannot be asked now: {_SPELLED[refused.reason]}", retry_after=after)
-
-
-def _unpriced(model: str) -> BudgetSpent:
-    return BudgetSpent(
-        f"The price of {model} is unknown, so its run cannot keep to --max-usd. Set "
-        "GRAPHMILL_CALLS__USD_PER_MILLION_IN and GRAPHMILL_CALLS__USD_PER_MILLION_OUT, "
-        "or limit the run by --max-tokens in place of --max-usd"
-    )
 
 
 def _worst(errors: Iterable[PipelineError]) -> PipelineError:

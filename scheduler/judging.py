@@ -4,14 +4,13 @@ Only what is pending is looked at, against the names of all. What a judge has de
 nobody could decide is kept for a person. Nothing is merged here: the plan is sealed first.
 """
 
-import secrets
+from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import batched, combinations
 
 import numpy as np
 
-from pipeline.errors import TransientError
 from pipeline.ids import key_of
 from pipeline.models import Usage
 from pipeline.ports import Vectors
@@ -24,12 +23,12 @@ from pipeline.resolve.resolution import Plan, resolve
 from pipeline.resolve.rules import RULES
 from pipeline.resolve.sets import make_sets, settle
 from pipeline.resolve.values import EXACT, Group, Judged, Named, Pair, Verdict, pair_of
-from scheduler.leases import Access, GraphLease, Leases
 
 NAME_PAGE = 5_000
 """Names read at once."""
-MOST_NAMES = 200_000
-"""Names that are compared with each other by their vectors; in a larger graph only equal spellings are nominated."""
+MOST_COMPARED = 200_000**2
+"""Comparisons of names of one label by their vectors, some minutes; where more are due, only equal spellings and
+initials are nominated, and the report says so."""
 SETS_AT_ONCE = 200
 """Sets judged between two signs of life."""
 LEAST_KEPT_COSINE = 0.8
@@ -41,9 +40,17 @@ class _Names:
     """The names of all entities of a graph; everything runs parallel to `ids`."""
 
     ids: list[str] = field(default_factory=list)
+    hashes: list[str] = field(default_factory=list)
+    """Of the texts that their vectors were made of."""
     labels: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     pending: set[str] = field(default_factory=set)
+
+    def crowded(self) -> dict[str, int]:
+        """Count what is pending of labels of which comparing every name would take hours."""
+        rows = zip(self.ids, self.labels, strict=True)
+        all_of, pending_of = Counter(self.labels), Counter(label for one, label in rows if one in self.pending)
+        return {label: count for label, count in pending_of.items() if count * all_of[label] > MOST_COMPARED}
 
     def light(self) -> Iterator[Named]:
         """Give them as far as names tell."""
@@ -66,6 +73,8 @@ class Decision:
     """What is to be merged, and what the report tells of how that was found."""
 
     plan: Plan
+    verdicts: tuple[Judged, ...]
+    """What is to be kept once the plan is applied: what need not be asked again, and what is open."""
     counts: dict[str, int]
 
 
@@ -76,16 +85,15 @@ class Judging:
     merges_of: Callable[[str], GraphMerges]
     judge_of: Callable[[str, Collection[Pair]], Judge]
     """Gives the judge of a graph; the pairs are those that phase 1 has put together."""
-    leases: Leases
-    dimension: int
-    """Of the vectors of names."""
+    vectors_of: Callable[[str, GraphMerges, Sequence[tuple[str, str]], Callable[[], None]], Vectors]
+    """Gives the vectors of a graph's names, parallel to pairs of an entity's id and the hash of what was embedded."""
 
-    def decide(self, graph: str, progress: Callable[[], None], *, keep: bool = True) -> Decision:
-        """Decide about all that is pending; `keep` writes down what was judged. `progress` is called in between."""
+    def decide(self, graph: str, progress: Callable[[], None]) -> Decision:
+        """Decide about all that is pending, without a change to the graph; `progress` is called in between."""
         merges = self.merges_of(graph)
         names = self._read_names(merges, progress)
         exact = self._plan_exact(merges, names)
-        nominated = self._nominate(merges, names, exact, progress)
+        nominated = self._nominate(graph, merges, names, exact, progress)
         wanted = {member for pair in nominated for member in pair} | {m for one in exact.merges for m in _pair(one)}
         named = {one.id: one for some in batched(sorted(wanted), NAME_PAGE) for one in merges.named(some)}
         known = [stored.judged for stored in merges.verdicts(nominated).values()]
@@ -93,28 +101,28 @@ class Judging:
         keyed = {one.id for one in named.values() if one.keyed}
         present = {pair: near for pair, near in nominated.items() if pair[0] in named and pair[1] in named}
         sets = make_sets(present, settle(known) | apart, keyed)
-        grouped = {pair_of(one, other) for group in exact.groups for one, other in combinations(group, 2)}
+        group_of = {member: number for number, group in enumerate(exact.groups) for member in group}
+        pairs = (pair for members in sets for pair in combinations(sorted(members), 2) if pair[0] in group_of)
+        grouped = {(one, other) for one, other in pairs if group_of[one] == group_of.get(other)}
         brought, asked = _Brought(), [[named[member] for member in members] for members in sets]
-        try:
-            self._judge(self.judge_of(graph, grouped), asked, brought, progress)
-        except TransientError:
-            # What was answered is not asked again when this is tried again.
-            self._keep(graph, merges, _worth_keeping(brought.judged, known))
-            raise
+        self._judge(self.judge_of(graph, grouped), asked, brought, progress)
         by_name = [Judged(pair_of(*_pair(one)), Verdict.SAME, "name", EXACT) for one in exact.merges]
         plan = resolve([*by_name, *known, *brought.judged], named, apart, brought.unanswered, brought.groups)
-        if keep:
-            kept = _worth_keeping(brought.judged, known)
-            kept += [j for j in plan.undecided if nominated.get(j.pair, 0.0) >= LEAST_KEPT_COSINE]
-            self._keep(graph, merges, kept)
+        plan = replace(
+            plan, undecided=tuple(j for j in plan.undecided if nominated.get(j.pair, 0) >= LEAST_KEPT_COSINE)
+        )
+        verdicts = (*_worth_keeping(brought.judged, known, plan.held), *plan.undecided)
         counts = {**plan.counts, "sets": len(sets), "unanswered": len(brought.unanswered)}
+        counts["held_entities"] = sum(named[member].pending for group in plan.held for member in group)
+        counts["names_not_compared"] = sum(names.crowded().values())
         usage = {"judge_calls": brought.usage.calls, "judge_tokens": brought.usage.tokens_in + brought.usage.tokens_out}
-        return Decision(plan, {name: n for name, n in (counts | usage).items() if name != "merged"})
+        return Decision(plan, verdicts, {name: n for name, n in (counts | usage).items() if name != "merged"})
 
     def _read_names(self, merges: GraphMerges, progress: Callable[[], None]) -> _Names:
         names, after = _Names(), -1
         while (page := merges.names(after, NAME_PAGE)).ids:
             names.ids += page.ids
+            names.hashes += page.embedded_hashes
             names.labels += page.labels
             names.names += page.names
             names.pending.update(one for one, is_pending in zip(page.ids, page.pending, strict=True) if is_pending)
@@ -132,25 +140,21 @@ class Judging:
         return plan_exact(one for some in batched(members, NAME_PAGE) for one in merges.named(some))
 
     def _nominate(
-        self, merges: GraphMerges, names: _Names, exact: ExactPlan, progress: Callable[[], None]
+        self, graph: str, merges: GraphMerges, names: _Names, exact: ExactPlan, progress: Callable[[], None]
     ) -> dict[Pair, float]:
         keyed = {identity for identity in names.ids if key_of(identity)}
         found: dict[Pair, float] = {}
-        if names.pending and len(names.ids) <= MOST_NAMES:
-            parts: list[Vectors] = []
-            for some in batched(names.ids, NAME_PAGE):
-                parts.append(merges.name_vectors(some, self.dimension))
-                progress()
-            vectors = np.concatenate(parts)
-            # One of those that are spelled the same stands for all, lest they fill each other's places.
-            others = {member for group in exact.groups for member in group[1:]} | {
-                one.duplicate for one in exact.merges
-            }
-            rows = [row for row, identity in enumerate(names.ids) if identity not in others]
+        # One of those that are spelled the same stands for all, lest they fill each other's places.
+        others = {member for group in exact.groups for member in group[1:]} | {one.duplicate for one in exact.merges}
+        labels = {label for one, label, _ in _rows(names) if one in names.pending} - names.crowded().keys()
+        rows = [row for row, one in enumerate(names.ids) if names.labels[row] in labels and one not in others]
+        if rows:
             ids = [names.ids[row] for row in rows]
+            hashed = [(names.ids[row], names.hashes[row]) for row in rows]
+            vectors = self.vectors_of(graph, merges, hashed, progress)
             pending = np.array([identity in names.pending for identity in ids])
-            labels, rows_of_tables = [names.labels[row] for row in rows], np.array([one in keyed for one in ids])
-            found = nominate_nearest(ids, labels, vectors[rows], pending, rows_of_tables)
+            rows_of_tables = np.array([identity in keyed for identity in ids])
+            found = nominate_nearest(ids, [names.labels[row] for row in rows], vectors, pending, rows_of_tables)
         return found | nominate_groups((*exact.groups, *exact.ambiguous), names.pending, keyed)
 
     def _judge(
@@ -165,16 +169,15 @@ class Judging:
                 brought.usage += step.usage
                 progress()
 
-    def _keep(self, graph: str, merges: GraphMerges, judged: Iterable[Judged]) -> None:
-        for some in batched(judged, NAME_PAGE):
-            with GraphLease.hold(self.leases, graph, Access.SHARED, secrets.token_hex(8)) as lease:
-                merges.put_verdicts(some, lease.epoch)
 
+def _worth_keeping(judged: Iterable[Judged], known: Iterable[Judged], held: Iterable[Sequence[str]]) -> list[Judged]:
+    """Choose what is decided; what rules say costs nothing to say again, but settles a question that was kept.
 
-def _worth_keeping(judged: Iterable[Judged], known: Iterable[Judged]) -> list[Judged]:
-    """Choose what is decided; what rules say costs nothing to say again, but settles a question that was kept."""
+    Nothing of a held group: it is asked about again as a whole, and told its name then.
+    """
     asked = {one.pair for one in known}
-    decided = (one for one in judged if one.verdict is not Verdict.UNDECIDED)
+    waiting = {member for group in held for member in group}
+    decided = (one for one in judged if one.verdict is not Verdict.UNDECIDED and waiting.isdisjoint(one.pair))
     return [one for one in decided if one.judge != RULES or one.pair in asked]
 
 

@@ -1,6 +1,7 @@
 """What the parts of a finalize work on, sealed before they are sent: a part that runs twice does the same twice."""
 
 import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,12 +13,14 @@ from pipeline.models import Pending
 from pipeline.ports import ArtifactStore, GraphCurator
 from pipeline.ports.merges import MergeReason
 from pipeline.resolve.resolution import Plan
-from pipeline.resolve.values import EXACT, Judged
+from pipeline.resolve.values import EXACT, Judged, Verdict
 from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard
+from scheduler.plan_report import HeldGroup, PlanReport, ValueClash
 
 KINDS = ("chunk", "entity", "relation")
 SEALED_KINDS = {Phase.NAMES: ("entity",), Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMBED: KINDS}
 """What is listed, and dealt to the parts of each phase."""
+_DONE_IN = {Phase.DERIVE: "entity", Phase.FACTS: "relation", Phase.EMBED: "chunk"}
 SealedMerge = tuple[str, str, MergeReason]
 """Survivor, duplicate, and why."""
 SealedChoice = tuple[str, str, dict[str, str]]
@@ -26,6 +29,17 @@ LIST_PAGE = 2_000
 """Pending things listed at once: an id and a mark each."""
 SHARD_MIN = 2_000
 """A part is not made smaller than this many things: its messages and leases would cost more than it saves."""
+
+
+@dataclass(frozen=True, slots=True)
+class SealedPlan:
+    """What a finalize does with the entities that it found to be one."""
+
+    merges: tuple[SealedMerge, ...]
+    choices: tuple[SealedChoice, ...]
+    """To be made after all merges."""
+    verdicts: tuple[Judged, ...]
+    """To be kept after that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,23 +80,54 @@ class Seals:
         """Read into how many parts a phase was divided; raises `ArtifactMissing`."""
         return int(self._get(shard, (phase, self.finalizes.seal(shard, phase), "parts")))
 
-    def seal_plan(self, shard: Shard, plan: Plan) -> None:
-        """Store which entities are to be one, why, and what they are to be called then."""
+    def done(self, shard: Shard) -> Iterator[list[Pending]]:
+        """Yield part by part what the finalize has done, but for what is held; raises `ArtifactMissing`.
+
+        Each kind by the list of the phase that derives it: what was marked again since then is not derived again.
+        An entity that came after the names were listed has not been judged either.
+        """
+        judged = {one.id for one in self._named(shard)}
+        judged |= {survivor for survivor, _, _ in self.plan(shard).merges}
+        judged -= {member for group in self.report(shard).held for member in group.ids}
+        for phase, kind in _DONE_IN.items():
+            for part in range(self.parts(shard, phase)):
+                yield [one for one in self.part(shard, phase, part)[kind] if kind != "entity" or one.id in judged]
+
+    def has_entities(self, shard: Shard) -> bool:
+        """Tell whether any entity was pending when the names were listed; raises `ArtifactMissing`."""
+        return next(self._named(shard), None) is not None
+
+    def _named(self, shard: Shard) -> Iterator[Pending]:
+        for part in range(self.parts(shard, Phase.NAMES)):
+            yield from self.part(shard, Phase.NAMES, part)["entity"]
+
+    def seal_plan(self, shard: Shard, plan: Plan, report: PlanReport, verdicts: Iterable[Judged]) -> None:
+        """Store which entities are to be one, why, and what they are to be called; what is told of it; what is kept."""
         merges = [
             (one.survivor, one.duplicate, "exact" if one.because.judge == EXACT else "judged", *_why(one.because))
             for one in plan.merges
         ]
         choices = [(one.survivor, one.name, dict(one.keep)) for one in plan.choices]
-        self._put(shard, ("merges",), {"merges": merges, "choices": choices})
+        kept = [(one.pair, one.verdict, *_why(one)) for one in verdicts]
+        self._put(shard, ("report",), report)
+        self._put(shard, ("merges",), {"merges": merges, "choices": choices, "verdicts": kept})
 
-    def plan(self, shard: Shard) -> tuple[list[SealedMerge], list[SealedChoice]]:
+    def plan(self, shard: Shard) -> SealedPlan:
         """Read what was sealed; raises `ArtifactMissing`."""
         rows = self._get(shard, ("merges",))
-        merges = [
+        merges = (
             (survivor, duplicate, MergeReason(phase, reason, shard.number, judge))
             for survivor, duplicate, phase, reason, judge in rows["merges"]
-        ]
-        return merges, [(survivor, name, keep) for survivor, name, keep in rows["choices"]]
+        )
+        choices = ((survivor, name, keep) for survivor, name, keep in rows["choices"])
+        kept = (Judged((one, other), Verdict(told), *why) for (one, other), told, *why in rows["verdicts"])
+        return SealedPlan(tuple(merges), tuple(choices), tuple(kept))
+
+    def report(self, shard: Shard) -> PlanReport:
+        """Read what is told of the plan that a finalize has sealed; raises `ArtifactMissing`."""
+        rows = self._get(shard, ("report",))
+        held = (HeldGroup(tuple(one["ids"]), tuple(one["names"])) for one in rows["held"])
+        return PlanReport(tuple(held), tuple(ValueClash(**one) for one in rows["clashes"]))
 
     @staticmethod
     def _key(shard: Shard, what: tuple[str, ...]) -> str:

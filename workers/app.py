@@ -43,7 +43,7 @@ def _enter_worker(**_: Any) -> None:
     from tasks.resources import bind
     from workers.bootstrap import build_resources, check_parts, identify_artifacts
     from workers.connections import broker_answers, connect_redis
-    from workers.extractors import list_extractors, preload_extractor
+    from workers.extractors import list_extractors, preload_models
     from workers.presence import Presence
     from workers.watchdog import Watchdog
 
@@ -53,9 +53,9 @@ def _enter_worker(**_: Any) -> None:
         # A worker that cannot do its work must not take any; Celery would note any other error and go on.
         reason = str(error) if isinstance(error, PermanentError) else traceback.format_exc()
         raise SystemExit(f"This worker cannot start: {reason}") from error
-    # Only who extracts calls language models.
-    if "extract" in app.amqp.queues.consume_from:
-        preload_extractor(settings.recipe)
+    queues = app.amqp.queues.consume_from
+    if ("extract" in queues and settings.recipe.asks_model) or ("finalize" in queues and settings.judge == "llm"):
+        preload_models()
     bind(lambda: build_resources(settings))
     offer = Offer(identify_artifacts(settings), tuple(list_extractors(settings)), settings.embed.embedder)
     Presence(Workers(connect_redis(settings)), offer).connect()

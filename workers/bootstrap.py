@@ -1,6 +1,6 @@
 """The wiring: settings become ports, ports become resources. Parts of it stand beside it in modules of their own."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache, lru_cache, partial
 from operator import itemgetter
 
@@ -29,8 +29,8 @@ from pipeline.ports import (
     Embedder,
     GraphWriter,
 )
-from pipeline.resolve.judging import Judge, LlmJudge, judge_by_rules
-from pipeline.resolve.values import Pair
+from pipeline.resolve.judging import judge_by_rules
+from scheduler.accounts import Accounts
 from scheduler.assembling import Assembler
 from scheduler.calls import Calls
 from scheduler.curation import Curation
@@ -44,6 +44,7 @@ from scheduler.ingest import IngestStages
 from scheduler.judging import Judging
 from scheduler.leases import Leases
 from scheduler.ledger import Ledger
+from scheduler.name_vectors import NameVectors
 from scheduler.preparing import Graphs
 from scheduler.query import Questions
 from scheduler.recipe import Recipe
@@ -57,14 +58,16 @@ from scheduler.writing import WriteStages
 from tasks.canvas import CanvasSender
 from tasks.resources import Resources
 from workers.connections import connect_redis
-from workers.extractors import build_extractor, check_extractor, open_models
+from workers.extractors import build_extractor, check_extractor
 from workers.graphs import curate, inspect_graph, open_graph, open_reader
+from workers.judges import Judges, check_judge
 from workers.settings import Settings
 
 _log = structlog.get_logger(__name__)
 
 BATCHES_PER_PROCESS = 3
 LEAST_WINDOW = 4
+_DAY_SECONDS = 86_400
 
 
 def build_ledger(settings: Settings) -> Ledger:
@@ -98,10 +101,15 @@ def build_writer(settings: Settings, graph: str) -> GraphWriter:
 
 
 def build_judging(settings: Settings, graph: str) -> Judging:
-    """Make what decides which entities of a graph are one, outside of any finalize."""
+    """Make what decides by rules which entities of a graph are one, outside of any finalize."""
     opened, record = FalkorMerges(open_graph(settings, graph)), open_reader(settings, graph).record()
-    judge_of = partial(_open_judge, settings, build_calls(settings))
-    return Judging(lambda _: opened, judge_of, build_leases(settings), record.dimension if record else 1)
+    width = record.dimension if record else 1
+    return Judging(
+        merges_of=lambda _: opened,
+        judge_of=lambda _, grouped: judge_by_rules(grouped),
+        # All of them from the graph: this host may not see the artifact store.
+        vectors_of=lambda _, merges, names, __: merges.name_vectors([identity for identity, _ in names], width),
+    )
 
 
 def build_finalizes(settings: Settings) -> FinalizeLedger:
@@ -144,13 +152,14 @@ def build_dispatch(settings: Settings, workers: Workers) -> DispatchConfig:
         max_bytes=settings.batch_bytes,
         spread=2 * max(1, processes),
         memory_mark=settings.memory_mark,
-        keep_seconds=settings.keep_runs_days * 86_400,
+        keep_seconds=settings.keep_runs_days * _DAY_SECONDS,
     )
 
 
 def check_parts(settings: Settings) -> None:
-    """Raise what is wrong with the configured extractor, ontology or embedder, before anything relies on them."""
+    """Raise what is wrong with the configured parts (extractor, ontology, judge, embedder), before they are used."""
     check_extractor(settings, settings.recipe)
+    check_judge(settings)
     build_embedder(settings)
 
 
@@ -193,15 +202,6 @@ def _open_gate(calls: Calls, settings: Settings, run: str, models: Sequence[Chat
     return GatedChat(models, calls, settings.calls, run)
 
 
-def _open_judge(settings: Settings, calls: Calls, graph: str, grouped: Collection[Pair]) -> Judge:
-    """Give who judges entities that look alike: rules, or the language model of the settings."""
-    if settings.judge == "rules":
-        return judge_by_rules(grouped)
-    # What it costs is counted under a name of its own: a finalize belongs to no run.
-    model = GatedChat(open_models(settings, settings.recipe), calls, settings.calls, f"finalize:{graph}")
-    return LlmJudge(model, settings.recipe.ontology, settings.llm.max_output_tokens)
-
-
 def build_resources(settings: Settings) -> Resources:
     """Make everything that the task shells of one process work with; models load on first use."""
     ledger, finalizes = build_ledger(settings), build_finalizes(settings)
@@ -219,6 +219,7 @@ def build_resources(settings: Settings) -> Resources:
         return ledger.status(run).root
 
     calls = build_calls(settings)
+    accounts = Accounts(connect_redis(settings), keep_seconds=settings.keep_runs_days * _DAY_SECONDS)
     curation = Curation(
         ledger=ledger,
         finalizes=finalizes,
@@ -228,9 +229,8 @@ def build_resources(settings: Settings) -> Resources:
         embedder=embedder,
         judging=Judging(
             merges_of=cache(lambda graph: FalkorMerges(graph_of(graph))),
-            judge_of=partial(_open_judge, settings, calls),
-            leases=leases,
-            dimension=embedder.dimension,
+            judge_of=Judges(settings, calls, accounts, finalizes, artifacts).open,
+            vectors_of=NameVectors(artifacts, finalizes, embedder.model_id, embedder.dimension).read,
         ),
         writer_of=writer_of,
         curator_of=curator_of,

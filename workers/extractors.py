@@ -65,14 +65,13 @@ def price_tokens(settings: Settings, config: RecipeConfig) -> Callable[[int, int
     return Prices(config.llm.model, settings.calls).usd
 
 
-def preload_extractor(config: RecipeConfig) -> None:
-    """Import what takes seconds and megabytes before the pool forks, so that its processes share it."""
-    if config.asks_model:
-        from pipeline.adapters.chat import preload
+def preload_models() -> None:
+    """Import what language models need, seconds and megabytes, before the pool forks: its processes share it."""
+    from pipeline.adapters.chat import preload
 
-        preload()
-        gc.collect()
-        gc.freeze()
+    preload()
+    gc.collect()
+    gc.freeze()
 
 
 def open_models(settings: Settings, config: RecipeConfig) -> list[ChatModel]:

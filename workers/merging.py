@@ -1,12 +1,15 @@
-"""The part of a client that tells of merges, and undoes them."""
+"""The part of a client that tells of merges and finalizes, and undoes merges."""
 
 import secrets
 
-from pipeline.errors import PermanentError
+from pipeline.errors import ArtifactMissing, ArtifactsUnavailable, PermanentError
 from pipeline.ports.merges import Explanation, MergeRecord, StoredVerdict
-from scheduler.judging import Decision
+from scheduler.finalize import Phase, Shard
 from scheduler.leases import Access, GraphLease
-from workers.bootstrap import build_judging, build_leases, build_writer
+from scheduler.plan_report import PlanPreview, PlanReport, preview_plan
+from scheduler.records import FinalizeStatus
+from scheduler.seals import Seals
+from workers.bootstrap import build_judging, build_leases, build_writer, find_artifacts
 from workers.curating import Curating
 from workers.graphs import open_merges
 
@@ -54,7 +57,24 @@ class Merging(Curating):
                 f"`graphmill merges list --graph {graph}` shows what was."
             )
 
-    def plan_merges(self, graph: str) -> Decision:
+    def plan_report(self, status: FinalizeStatus) -> PlanReport | None:
+        """Tell by name what a finalize held and what it set aside.
+
+        None where it has planned nothing yet, or its plan is not in the artifact folder of this host (any more).
+        """
+        # Of an earlier graph of that name there may be a plan of the same number.
+        if "merges_planned" not in status.report:
+            return None
+        try:
+            artifacts = find_artifacts(self.settings)
+            planned = Shard(status.graph, status.number, Phase.JUDGE, 0)
+            return Seals(artifacts, self.finalizes).report(planned) if artifacts else None
+        except (ArtifactMissing, ArtifactsUnavailable):
+            # It is told beside what the finalize did, which is done all the same.
+            return None
+
+    def plan_merges(self, graph: str) -> PlanPreview:
         """Tell what a finalize would merge now; changes nothing, and asks no language model."""
-        judging = build_judging(self.settings.model_copy(update={"judge": "rules"}), graph)
-        return judging.decide(graph, lambda: None, keep=False)
+        decision = build_judging(self.settings, graph).decide(graph, lambda: None)
+        with open_merges(self.settings, graph) as merges:
+            return preview_plan(decision.plan, merges, decision.counts)

@@ -94,6 +94,14 @@ class Settings(BaseSettings):
         pattern="^(rules|llm)$",
         description="Who decides whether entities that look alike are one: rules, or llm (GRAPHMILL_LLM__MODEL).",
     )
+    judge_max_usd: float | None = Field(
+        default=None,
+        gt=0,
+        description="Most that calls of the judge llm may cost in one finalize, in US dollars. Unset: no limit.",
+    )
+    judge_max_tokens: int | None = Field(
+        default=None, ge=1, description="Most tokens of such calls in one finalize. Unset: no limit."
+    )
 
     # How language models are called
     calls: CallConfig = CallConfig()

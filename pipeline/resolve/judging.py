@@ -8,10 +8,11 @@ from typing import Protocol
 from pipeline.errors import ModelOutputInvalid, ModelTimeout, PromptTooLong
 from pipeline.models import Usage
 from pipeline.ontology import Ontology
-from pipeline.ports import ChatModel, ChatRequest
+from pipeline.ports import ArtifactStore, ChatModel, ChatRequest
 from pipeline.resolve.answers import AnsweredGroup, read_answer
 from pipeline.resolve.packing import Prompt, attributes_of, flatten, pack
 from pipeline.resolve.rules import judge_grouped, judge_pair
+from pipeline.resolve.set_answers import SetAnswer, SetAnswers
 from pipeline.resolve.sets import pairs_of
 from pipeline.resolve.values import Group, Judged, Named, Pair, SetVerdict, Verdict, pair_of
 
@@ -77,29 +78,45 @@ class LlmJudge:
         model: Whom to ask.
         ontology: Whose attributes are shown.
         max_output_tokens: Most tokens of one answer, as far as that is enough.
+        store: Keeps usable answers: what was answered before is not asked again, whatever became of it then.
     """
 
-    def __init__(self, model: ChatModel, ontology: Ontology, max_output_tokens: int) -> None:
+    def __init__(
+        self, model: ChatModel, ontology: Ontology, max_output_tokens: int, store: ArtifactStore | None = None
+    ) -> None:
         self._model = model
         self._ontology = ontology
         self._max_output_tokens = max(max_output_tokens, LEAST_OUTPUT_TOKENS)
+        self._answers = SetAnswers(store, model.model)
 
     def judge(self, sets: Sequence[Sequence[Named]]) -> Iterator[Judgement]:
         """Ask about as many sets at once as a prompt holds; one without a usable answer again, by itself.
 
-        Raises the errors of `ChatModel` but for a call that took too long or brought no answer: that is asked again.
+        Raises `ArtifactsUnavailable`, and the errors of `ChatModel` but for a call that took too long or brought no
+        answer: that is asked again.
         """
+        if known := self._recall(sets):
+            yield Judgement(known)
+        left = [position for position in range(len(sets)) if position not in known]
         again: list[int] = []
-        for prompt in pack(sets, self._ontology):
+        for packed in pack([sets[position] for position in left], self._ontology):
+            prompt = replace(packed, positions=tuple(left[place] for place in packed.positions))
             judgement = self._ask(prompt, sets)
             again += (position for position in prompt.positions if position not in judgement.answered)
             yield judgement
         for position in again:
             yield from self._repeat(position, sets)
 
+    def _recall(self, sets: Sequence[Sequence[Named]]) -> dict[int, SetVerdict]:
+        found = ((position, self._answers.recall(self._question(members))) for position, members in enumerate(sets))
+        return {position: self._tell(sets[position], said) for position, said in found if said is not None}
+
+    def _question(self, members: Sequence[Named], note: str = "") -> Prompt:
+        (alone,) = pack([members], self._ontology, note)
+        return alone
+
     def _repeat(self, position: int, sets: Sequence[Sequence[Named]]) -> Iterator[Judgement]:
-        (alone,) = pack([sets[position]], self._ontology, _AGAIN)
-        prompt = replace(alone, positions=(position,))
+        prompt = replace(self._question(sets[position], _AGAIN), positions=(position,))
         for left in reversed(range(MOST_REPEATS)):
             judgement = self._ask(prompt, sets)
             if judgement.answered or left:
@@ -116,17 +133,19 @@ class LlmJudge:
         except (ModelTimeout, ModelOutputInvalid, PromptTooLong):
             return Judgement({})
         said = {} if answer.finish == "refused" else read_answer(answer.text, [len(members) for members in asked])
-        verdicts = {
-            prompt.positions[place]: self._tell(asked[place], groups, answer.model) for place, groups in said.items()
-        }
+        verdicts: dict[int, SetVerdict] = {}
+        for place, groups in said.items():
+            usable = SetAnswer(groups, answer.model)
+            self._answers.keep(self._question(asked[place]), usable)
+            verdicts[prompt.positions[place]] = self._tell(asked[place], usable)
         return Judgement(verdicts, (), answer.usage)
 
-    def _tell(self, members: Sequence[Named], groups: Sequence[AnsweredGroup], model: str) -> SetVerdict:
+    def _tell(self, members: Sequence[Named], said: SetAnswer) -> SetVerdict:
         """Say by ids what was said by numbers: what no group holds together is different."""
-        told = [self._tell_group([members[number - 1] for number in one.members], one, members) for one in groups]
+        told = [self._tell_group([members[number - 1] for number in one.members], one, members) for one in said.groups]
         same = {pair for group in told for pair in pairs_of(group.ids)}
         judged = (
-            Judged(pair, Verdict.SAME if pair in same else Verdict.DIFFERENT, _REASON, model)
+            Judged(pair, Verdict.SAME if pair in same else Verdict.DIFFERENT, _REASON, said.model)
             for pair in pairs_of(sorted(member.id for member in members))
         )
         return SetVerdict(tuple(judged), tuple(sorted(told)))

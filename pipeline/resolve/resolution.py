@@ -52,14 +52,14 @@ class Plan:
     merges: tuple[PlannedMerge, ...] = ()
     choices: tuple[Choice, ...] = ()
     """To be made after the last merge of their group."""
-    held: tuple[str, ...] = ()
-    """Ids of which nothing is merged, as an answer is missing: the pending ones stay so."""
+    held: tuple[tuple[str, ...], ...] = ()
+    """Groups of ids of which nothing is merged, as an answer is missing: their pending members stay so."""
     undecided: tuple[Judged, ...] = ()
     clashes: tuple[Clash, ...] = ()
 
     @property
     def counts(self) -> dict[str, int]:
-        """Count what a report names."""
+        """Count what a report names; `held` counts groups."""
         return {
             "merged": len(self.merges),
             "renamed": sum(1 for choice in self.choices if choice.name),
@@ -88,18 +88,18 @@ def resolve(
     """
     ruled = rule(one for one in verdicts if all(member in named for member in one.pair))
     uniting = Uniting(ruled, {one.id for one in named.values() if one.keyed}, apart)
-    waiting = {member for members in unanswered for member in members}
+    held = [set(members).intersection(named) for members in unanswered]
+    waiting = {member for members in held for member in members}
     merges: list[PlannedMerge] = []
     choices: list[Choice] = []
     clashes: list[Clash] = []
-    held = set(waiting)
     by_member: dict[str, list[Group]] = defaultdict(list)
     for group in sorted(set(groups)):
         for member in group.ids:
             by_member[member].append(group)
     for united in uniting.groups:
         if not united.isdisjoint(waiting):
-            held |= united
+            held.append(united)
             continue
         members = rank_survivor(named[member] for member in united)
         opinions = {group for member in united for group in by_member[member]}
@@ -113,10 +113,19 @@ def resolve(
     return Plan(
         tuple(sorted(merges)),
         tuple(sorted(choices)),
-        tuple(sorted(held & named.keys())),
+        tuple(sorted(tuple(sorted(group)) for group in _join(held) if len(group) > 1)),
         tuple(sorted(undecided)),
         tuple(sorted(clashes)),
     )
+
+
+def _join(sets: Iterable[set[str]]) -> list[set[str]]:
+    """Join the sets that have a member in common."""
+    found: dict[str, set[str]] = {}
+    for members in sets:
+        joined = members.union(*(found[member] for member in members if member in found))
+        found |= dict.fromkeys(joined, joined)
+    return list({id(group): group for group in found.values()}.values())
 
 
 def _choose(members: Sequence[Named], opinions: Iterable[Group]) -> Choice:

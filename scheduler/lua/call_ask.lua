@@ -79,6 +79,9 @@ if not fits and redis.call('ZCARD', reserved) > 0 then return {'budget_waits', 0
 
 redis.call('ZADD', flying, now + ttl, permit)
 redis.call('ZADD', reserved, now + ttl, reservation)
+-- The account of a finalize goes by itself.
+local life = redis.call('PTTL', run)
+if life > 0 then redis.call('PEXPIRE', reserved, life) end
 reserve(reservation, 1)
 if unproven then redis.call('HSET', model, 'probe', permit) end
 if requests > 0 or tokens > 0 then

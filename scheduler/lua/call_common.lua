@@ -7,6 +7,7 @@
 -- gm:model:M:window    'permit tokens' by the time of leave
 -- gm:run:R             llm_* of the run's hash: what its calls came to (also lost: those whose cost nobody knows, at
 --                      their bound), and what is reserved
+--                      R is a run, or finalize:GRAPH:NUMBER, the account of a finalize, which expires
 -- gm:run:R:reserved    'permit tokens nano' by expiry; nano is '?' where the price is unknown
 -- ARGV of all: model, run, permit, bound in tokens, bound in nano ('' unknown), tokens counted for the minute
 local model, run, permit = 'gm:model:' .. ARGV[1], 'gm:run:' .. ARGV[2], ARGV[3]

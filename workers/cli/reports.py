@@ -224,13 +224,18 @@ def _show_plant(output: Output, found: dict[str, Any]) -> None:
 
 
 def _finalize_text(one: dict[str, Any]) -> str:
+    from workers.cli.outcomes import describe_open
+
     if one["state"] == "running":
         return f"finalize {one['number']} is at {one['phase']}, {one['left']} of {one['shards']} parts left"
     if one["error"]:
         return f"finalize {one['number']} failed: {one['error']}"
     if one["waiting"]:
         return f"{count_text(one['waiting'], 'run waits', 'runs wait')} for a finalize"
-    return f"finalize {one['number']} has ended" if one["number"] else "not finalized yet"
+    if not one["number"]:
+        return "not finalized yet"
+    left = describe_open(one["report"])
+    return f"finalize {one['number']} has ended{f': {left}' if left else ''}"
 
 
 def _counts(counts: dict[str, int]) -> str:

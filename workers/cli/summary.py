@@ -9,7 +9,7 @@ from workers.cli.exits import ExitCode
 from workers.cli.output import Output, as_row, count_text, one_line, seconds_text
 
 if TYPE_CHECKING:
-    from scheduler.records import FileReport, RunStatus
+    from scheduler.records import FileReport, FinalizeStatus, RunStatus
     from workers.client import Client
 
 SHOWN_FAILURES = 10
@@ -141,14 +141,14 @@ def show_summary(
     paused = status.state is RunState.PAUSED
     partial = _count_partial(client, status)
     failed = status.failed > 0 or bool(status.error) or paused or partial > 0
-    counts = client.graph_counts(status.graph)
+    counts, finalize = client.graph_counts(status.graph), client.finalize_status(status.graph)
     if output.as_json:
         output.document(
             {
                 **run_document(status),
                 "changes": as_row(client.changes(status.run)),
                 "graph_counts": counts,
-                "finalize": as_row(client.finalize_status(status.graph)),
+                "finalize": as_row(finalize),
                 "failures": [file_document(report) for report in failures],
                 "partial": partial,
                 **(more or {}),
@@ -164,6 +164,7 @@ def show_summary(
         output.table(("", "", ""), rows, right=(1,))
     held = (count_text(n, _SINGULARS.get(name, name), name) for name, n in counts.items())
     output.line(f"Graph {status.graph}: {', '.join(held)}")
+    _show_left(output, status, finalize, flags)
     if told := usage_text(usage_document(status)):
         output.line(told)
     if partial:
@@ -186,6 +187,16 @@ def show_summary(
             show_file(output, report)
         output.line(f"All that is not in the graph: graphmill failures {status.run}{flags}")
     return ExitCode.FAILED if failed else ExitCode.OK
+
+
+def _show_left(output: Output, status: "RunStatus", finalize: "FinalizeStatus", flags: str) -> None:
+    """Tell what the finalize after a run has left for a person to look into; one before it is not of the run."""
+    from workers.cli.outcomes import describe_open
+
+    if finalize.began_at >= status.created_at and (left := describe_open(finalize.report)):
+        named = finalize.report.get("held") or finalize.report.get("collisions")
+        command = "finalize --watch" if named else "merges undecided"
+        output.line(f"Finalize: {left}. To see which: graphmill {command} --graph {finalize.graph}{flags}")
 
 
 def _count_partial(client: "Client", status: "RunStatus") -> int:

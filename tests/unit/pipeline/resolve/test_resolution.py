@@ -162,7 +162,14 @@ def test_a_group_with_a_member_of_an_unanswered_set_is_held():
     verdicts = judged(("a", "b"), ("b", "c"), ("x", "y"))
     plan = resolve(verdicts, name(*"abcdxyz"), unanswered=[("c", "d")])
     assert groups_of(plan) == {"x": {"x", "y"}}
-    assert plan.held == ("a", "b", "c", "d")
+    assert plan.held == (("a", "b", "c", "d"),)
+
+
+def test_what_is_held_is_told_group_by_group():
+    verdicts = judged(("a", "b"), ("c", "d"), ("e", "f"))
+    plan = resolve(verdicts, name(*"abcdefgh"), unanswered=[("b", "g"), ("f", "h"), ("a", "d")])
+    assert plan.held == (("a", "b", "c", "d", "g"), ("e", "f", "h"))
+    assert (plan.merges, plan.counts["held"]) == ((), 2)
 
 
 def test_an_unusable_answer_holds_its_group(chat, ontology):
@@ -173,7 +180,7 @@ def test_an_unusable_answer_holds_its_group(chat, ontology):
     *_, last = LlmJudge(model, ontology, 100).judge([[named[one] for one in sets[1]]])
     assert last.unanswered == (0,)
     plan = resolve(first.answered[0].judged, named, unanswered=[sets[1]])
-    assert (plan.merges, plan.held) == ((), ("a", "b", "c"))
+    assert (plan.merges, plan.held) == ((), (("a", "b", "c"),))
 
 
 def test_undecided_pairs_are_listed_unless_others_unite_them():
