@@ -25,9 +25,8 @@ from scores import Clusters, Item, Score, score_b_cubed, score_pairwise, split
 
 from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.ids import normalise_name
-from pipeline.resolve.acronyms import acronym_of
+from pipeline.resolve.bridges import doubt_bridges
 from pipeline.resolve.merges import plan_exact
-from pipeline.resolve.names import canonical_key
 from pipeline.resolve.nominate import LEAST_COSINE, nominate_groups, nominate_nearest
 from pipeline.resolve.resolution import resolve
 from pipeline.resolve.rules import judge_grouped, judge_pair
@@ -159,7 +158,8 @@ def cluster(items: Sequence[Item], embedder: MiniLmEmbedder) -> Iterator[tuple[s
     entities = [item.entity for item in items if item.entity.id not in grouped]
     nominated = sorted(nominate(entities, plan.ambiguous, embedder))
     ruled = [judge_pair(of_id[one].entity, of_id[other].entity) for one, other in nominated]
-    yield "phase 1 + rules", unite(of_id, [*exact, *ruled])
+    named = {one: item.entity for one, item in of_id.items()}
+    yield "phase 1 + rules", unite(of_id, doubt_bridges([*exact, *ruled], named))
     told = [Judged((one, other), judge_by_gold(of_id[one], of_id[other]), "gold", "gold") for one, other in nominated]
     yield "phase 1 + oracle", unite(of_id, [*exact, *told])
 
@@ -202,9 +202,9 @@ def tell_pairs(pairs: Sequence[NamePair], embedder: MiniLmEmbedder) -> Iterator[
     cosines = (embedder.embed([p.one.name for p in pairs]) * embedder.embed([p.other.name for p in pairs])).sum(axis=1)
     near = {(p.one.name, p.other.name) for p, cosine in zip(pairs, cosines, strict=True) if cosine >= LEAST_COSINE}
     stages: dict[str, Callable[[NamePair], bool]] = {
-        "phase 1": lambda pair: same_at_once(pair.one.name, pair.other.name),
+        "phase 1": lambda pair: same_at_once(pair.one, pair.other),
         "phase 1 + rules": lambda pair: (
-            same_at_once(pair.one.name, pair.other.name) or judge_pair(pair.one, pair.other).verdict is Verdict.SAME
+            same_at_once(pair.one, pair.other) or judge_pair(pair.one, pair.other).verdict is Verdict.SAME
         ),
         f"oracle, of pairs with a cosine of {LEAST_COSINE} and more": lambda pair: (
             pair.same and (pair.one.name, pair.other.name) in near
@@ -224,9 +224,9 @@ def tell_pairs(pairs: Sequence[NamePair], embedder: MiniLmEmbedder) -> Iterator[
             yield f"| {half}, {len(chosen)} | {stage} | {every[0]} | {orgs[0]} | {every[1]} |"
 
 
-def same_at_once(one: str, other: str) -> bool:
+def same_at_once(one: Named, other: Named) -> bool:
     """Say whether phase 1 takes two names for one, where there are no others."""
-    return canonical_key(one) == canonical_key(other) or acronym_of(one, other) or acronym_of(other, one)
+    return bool(plan_exact((one, other)).groups)
 
 
 def _over(scorer: Callable[..., float], least: int) -> Callable[[NamePair], bool]:

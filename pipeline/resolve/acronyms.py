@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
+from pipeline.resolve.bearers import Bearer, find_bearer
 from pipeline.resolve.names import canonical_key, split_words
 from pipeline.resolve.values import Named
 
@@ -17,6 +18,7 @@ _SMALL_WORDS = frozenset(
 )
 """What an acronym may skip: FBI, but also DoD."""
 _MOST_SMALL_WORDS = 6
+_MOST_LETTERS = 200
 _IN_CAPITALS = re.compile(r"[^\W\d_a-z]+[a-z]?[^\W\d_a-z]+")  # DoE, too
 
 
@@ -27,6 +29,8 @@ class Expansion:
     label: str
     short: str
     longs: tuple[str, ...]
+    sure: bool = True
+    """There is one long name, and it is no person's: people are seldom called by their initials (MAX, ANNA)."""
 
 
 def acronym_of(short: str, long: str) -> bool:
@@ -42,6 +46,8 @@ def acronym_of(short: str, long: str) -> bool:
 @lru_cache(maxsize=50_000)
 def read_acronym(name: str) -> str:
     """Give an acronym's letters in lower case; '' where the name is none."""
+    if len(name) > _MOST_LETTERS:
+        return ""
     key = canonical_key(name)
     if not (SHORTEST <= len(key) <= LONGEST and key.isalpha()):
         return ""
@@ -53,9 +59,10 @@ def read_acronym(name: str) -> str:
 def find_expansions(members: Iterable[Named]) -> list[Expansion]:
     """List what each acronym may stand for within its label, sorted; an acronym that stands for nothing is left out.
 
-    One long name is a join, several are for a judge.
+    One long name is a join, several are for a judge, and so is what may be a person's.
     """
     shorts: set[tuple[str, str]] = set()
+    people: set[tuple[str, str]] = set()
     longs: dict[tuple[str, str], set[str]] = defaultdict(set)
     for member in members:
         letters = read_acronym(member.name)
@@ -64,12 +71,19 @@ def find_expansions(members: Iterable[Named]) -> list[Expansion]:
             continue
         for initials in _initials_of(member.name):
             longs[member.label, initials].add(canonical_key(member.name))
-    return [Expansion(*short, tuple(sorted(longs[short]))) for short in sorted(shorts & longs.keys())]
+            if find_bearer((member.label,), (member.name,)) in {Bearer.PERSON, Bearer.UNCLEAR}:
+                people.add((member.label, initials))
+    return [
+        Expansion(*short, tuple(sorted(longs[short])), len(longs[short]) == 1 and short not in people)
+        for short in sorted(shorts & longs.keys())
+    ]
 
 
 @lru_cache(maxsize=50_000)
 def _initials_of(name: str) -> frozenset[str]:
     """Give all acronyms of a name, of lengths that acronyms have."""
+    if len(name) > _MOST_LETTERS:
+        return frozenset()
     spelled = canonical_key(name).split(), split_words(name)
     return frozenset(letters for words in spelled for letters in _spell(words) if SHORTEST <= len(letters) <= LONGEST)
 

@@ -4,11 +4,15 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pipeline.resolve.dates import Date, dates_agree, read_date
 from pipeline.resolve.names import canonical_key
 from pipeline.resolve.wordlists import IDENTIFIERS, UNCHANGING
 
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _BREAKS = re.compile(r"[\W_]+")
+_PARTS = re.compile(r"[,;()/]+")
+_PLACES = frozenset(("birthplace",))
+_BEFORE_PLACES = frozenset("in near at the city town village of".split())  # noqa: SIM905 - a list of words is read as words
 
 
 def find_contradiction(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
@@ -16,15 +20,16 @@ def find_contradiction(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
 
     A value that only one of them has contradicts nothing, nor does one that only says more (1960, 1 May 1960).
     """
-    ours, theirs = _read(one), _read(other)
+    ours, theirs = facts_of(one), facts_of(other)
     for about in sorted(ours.keys() & theirs.keys()):
-        agree = _identical if about in IDENTIFIERS else _compatible
+        agree = _identical if about in IDENTIFIERS else _lie_together if about in _PLACES else _compatible
         if not any(agree(value, against) for value in ours[about] for against in theirs[about]):
             return about
     return ""
 
 
-def _read(properties: Mapping[str, Any]) -> dict[str, list[str]]:
+def facts_of(properties: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Give the facts that never change among properties, by what they are about."""
     found: dict[str, list[str]] = {}
     for name, value in properties.items():
         plain = _BREAKS.sub("_", _CAMEL.sub("_", name)).strip("_").casefold()
@@ -42,16 +47,27 @@ def _identical(one: str, other: str) -> bool:
 
 
 def _compatible(one: str, other: str) -> bool:
-    """Say whether one value is the other, or says more of the same."""
-    ours, theirs = (
-        {part.lstrip("0") for part in _BREAKS.sub(" ", canonical_key(value)).split()} for value in (one, other)
-    )
-    return ours <= theirs or theirs <= ours or _dates_agree(ours, theirs)
+    """Say whether two values may be one date; other texts must have the words of one another."""
+    ours, theirs = read_date(one), read_date(other)
+    if isinstance(ours, Date) and isinstance(theirs, Date):
+        return dates_agree(ours, theirs)
+    words = [set(_BREAKS.sub(" ", canonical_key(value)).split()) for value in (one, other)]
+    return words[0] <= words[1] or words[1] <= words[0]
 
 
-def _dates_agree(ours: set[str], theirs: set[str]) -> bool:
-    """Compare the numbers alone where the month is a word on one side: 12 May 1960, 1960-05-12."""
-    numbers = [{part for part in parts if part.isdigit()} for parts in (ours, theirs)]
-    if not all(numbers) or (all(numbers[0:2]) and len(ours) == len(numbers[0]) and len(theirs) == len(numbers[1])):
-        return False
-    return numbers[0] <= numbers[1] or numbers[1] <= numbers[0]
+def _lie_together(one: str, other: str) -> bool:
+    """Say whether one place is named by the other, with what it lies in or without: York does not lie in New York."""
+    ours, theirs = ([_read_place(part) for part in _PARTS.split(value) if part.strip()] for value in (one, other))
+    parts = {*map(tuple, ours)}, {*map(tuple, theirs)}
+    if parts[0] <= parts[1] or parts[1] <= parts[0]:
+        return True
+    flat = [[word for part in parts for word in part] for parts in (ours, theirs)]
+    size = min(map(len, flat))
+    return flat[0][:size] == flat[1][:size]
+
+
+def _read_place(text: str) -> list[str]:
+    words = _BREAKS.sub(" ", canonical_key(text)).split()
+    while len(words) > 1 and words[0] in _BEFORE_PLACES:
+        words = words[1:]
+    return words

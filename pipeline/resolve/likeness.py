@@ -1,24 +1,37 @@
 """How two words of names are alike, and how the words of two names go together."""
 
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 
-from rapidfuzz.distance import DamerauLevenshtein
-
-from pipeline.resolve.wordlists import PREFIXES, ROMANISED, SHORT_NAMES, SPELLINGS, SUFFIXES
+from pipeline.resolve.bearers import Bearer
+from pipeline.resolve.given_names import GIVEN_NAMES, SHORT_NAMES, SPELLINGS
+from pipeline.resolve.slips import is_slip, is_slip_of_given_name, is_slip_of_surname, is_unspaced
+from pipeline.resolve.wordlists import ROMANISED
 
 MOST_WORDS = 24
 """Longer names are sentences, and not aligned."""
-_SLIP_OF_ORDER, _SLIP, _TWO_SLIPS = 4, 5, 10  # letters of the shorter word
-_PREFIX = 3
+_PREFIX, _LETTERS_OF_A_SOUND = 3, 8
 _MOST_PARTS, _LETTERS_OF_PARTS = 3, 6
-_ENDINGS = frozenset("aeiouyns")
-"""Letters that make another form or another name of a word, at its end."""
-_VOWELS = frozenset("aeiou")
+_LATIN_END = "\u0250"
+_FEMININE = re.compile(r"([lnt])\1e$")
+"""Michele, Michelle: in Latin letters two names."""
+_ORTHOGRAPHY = tuple(
+    (re.compile(pattern), form)
+    for pattern, form in (
+        (r"isation(s?)$", r"ization\1"),
+        (r"is(e[ds]?|ing)$", r"iz\1"),
+        (r"(?<=..)our(s?)$", r"or\1"),
+        (r"(?<=..)tre(s?)$", r"ter\1"),
+        (r"ence$", "ense"),
+        (r"mme(s?)$", r"m\1"),
+        (r"logue(s?)$", r"log\1"),
+        (r"(?<=[^aeiou])(?:ae|oe|ue)(?=[^aeiou]..)", lambda found: found[0][0]),
+    )
+)
+"""Ways to write one word: British and American, umlauts."""
 _GREEK_U = re.compile("ο[υύ]")
 _SPELLINGS = tuple(
     (re.compile(pattern), sound)
@@ -70,6 +83,9 @@ class Kind(StrEnum):
     RIGHT = "right"
 
 
+_SLIPS = {Bearer.PERSON: (is_slip_of_surname, is_slip_of_given_name), Bearer.ORGANISATION: (is_slip,)}
+"""Elsewhere a letter may make another thing: substances, places, words of a trade."""
+_WITH_PLURALS = frozenset((Bearer.ORGANISATION, Bearer.THING))
 _COSTS = {
     Kind.EQUAL: 0.0,
     Kind.VARIANT: 0.1,
@@ -91,25 +107,24 @@ class Aligned:
 
 
 @lru_cache(maxsize=200_000)
-def compare_words(one: str, other: str, *, person: bool) -> Kind | None:
+def compare_words(one: str, other: str, bearer: Bearer) -> Kind | None:
     """Say how two words are alike; None where they are not."""
     if one == other:
         return Kind.EQUAL
-    if one.isdigit() or other.isdigit():
+    if any(map(str.isdigit, one + other)):
         return None
-    short, long = sorted((one, other), key=len)
+    short, long = sorted((one, other), key=lambda word: (len(word), word))
+    person = bearer is Bearer.PERSON
     if person and len(short) == 1 and long.startswith(short):
         return Kind.INITIAL
-    if _is_variant(short, long, person=person):
+    if _is_variant(short, long, bearer):
         return Kind.VARIANT
-    if person and (
-        (short, long) in SHORT_NAMES or (len(short) >= _PREFIX and long.startswith(short) and _is_longer(long, short))
-    ):
+    if person and not SHORT_NAMES.isdisjoint(((short, long), (long, short))):
         return Kind.SHORT
-    return Kind.TYPO if _is_misspelt(short, long, person=person) else None
+    return Kind.TYPO if any(is_slip_there(short, long) for is_slip_there in _SLIPS.get(bearer, ())) else None
 
 
-def align(ones: Sequence[str], others: Sequence[str], *, person: bool) -> list[Aligned]:
+def align(ones: Sequence[str], others: Sequence[str], bearer: Bearer) -> list[Aligned]:
     """Lay the words of two names side by side, in their order, at the least cost."""
     costs = {(len(ones), len(others)): 0.0}
     steps: dict[tuple[int, int], tuple[Kind, int, int]] = {}
@@ -117,7 +132,7 @@ def align(ones: Sequence[str], others: Sequence[str], *, person: bool) -> list[A
         for column in range(len(others), -1, -1):
             options = [
                 (_COSTS[kind] * max(left, right) + costs[row + left, column + right], (kind, left, right))
-                for kind, left, right in _list_steps(ones[row:], others[column:], person=person)
+                for kind, left, right in _list_steps(ones[row:], others[column:], bearer)
             ]
             if options:
                 costs[row, column], steps[row, column] = min(options, key=lambda option: option[0])
@@ -130,10 +145,10 @@ def align(ones: Sequence[str], others: Sequence[str], *, person: bool) -> list[A
     return aligned
 
 
-def _list_steps(ones: Sequence[str], others: Sequence[str], *, person: bool) -> Iterator[tuple[Kind, int, int]]:
+def _list_steps(ones: Sequence[str], others: Sequence[str], bearer: Bearer) -> Iterator[tuple[Kind, int, int]]:
     """List what the first words can be to each other: how many of either go together, and how."""
     if ones and others:
-        alike = compare_words(ones[0], others[0], person=person)
+        alike = compare_words(ones[0], others[0], bearer)
         if alike:
             yield alike, 1, 1
         for count in _count_parts(ones, others[0]):
@@ -153,13 +168,42 @@ def _count_parts(parts: Sequence[str], word: str) -> Iterator[int]:
         yield from (count for count in range(2, most + 1) if "".join(parts[:count]) == word)
 
 
-def _is_variant(short: str, long: str, *, person: bool) -> bool:
-    """Say whether two words are spellings of one, or singular and plural."""
-    if not person and len(short) > 3 and long in {f"{short}s", f"{short}es", f"{short[:-1]}ies"}:  # noqa: PLR2004
+def _is_variant(short: str, long: str, bearer: Bearer) -> bool:
+    """Say whether two words are spellings of one, or singular and plural.
+
+    Within Latin letters words of a language that sound alike are others (desert, dessert); the long names of people,
+    which come from many languages, are not.
+    """
+    if bearer in _WITH_PLURALS and _is_plural(short, long):
         return True
-    if person and SPELLINGS.get(short, short) == SPELLINGS.get(long, long):
+    if bearer is Bearer.PERSON and SPELLINGS.get(short, short) == SPELLINGS.get(long, long):
         return True
-    return len(short) >= _PREFIX and _spell_alike(short) == _spell_alike(long)
+    if len(short) < _PREFIX or is_unspaced(short + long):
+        return False
+    latin = _is_latin(short)
+    if latin != _is_latin(long):
+        return _spell_alike(short) == _spell_alike(long)
+    if bearer is Bearer.PERSON:
+        feminine = bool(_FEMININE.search(short)) != bool(_FEMININE.search(long))
+        return (
+            len(short) >= _LETTERS_OF_A_SOUND and not (latin and feminine) and _spell_alike(short) == _spell_alike(long)
+        )
+    return latin and _write_alike(short) == _write_alike(long)
+
+
+def _is_plural(short: str, long: str) -> bool:
+    """Say whether one word is the plural of the other; a surname is none of a given name (Robert, Roberts)."""
+    return len(short) > _PREFIX and short not in GIVEN_NAMES and long in {f"{short}s", f"{short}es", f"{short[:-1]}ies"}
+
+
+def _is_latin(word: str) -> bool:
+    return all(char < _LATIN_END for char in word)
+
+
+def _write_alike(word: str) -> str:
+    for pattern, form in _ORTHOGRAPHY:
+        word = pattern.sub(form, word)
+    return word
 
 
 @lru_cache(maxsize=50_000)
@@ -168,57 +212,3 @@ def _spell_alike(word: str) -> str:
     for pattern, sound in _SPELLINGS:
         word = pattern.sub(sound, word)
     return word
-
-
-def _is_longer(long: str, short: str) -> bool:
-    """Tell a name for short (Ben) from the name of a woman or a family made of a man's (Simon, Simona)."""
-    return len(long) - len(short) > 1
-
-
-def _is_misspelt(short: str, long: str, *, person: bool) -> bool:
-    """Say whether one word is the other with a slip in it: one edit, or two in a long word.
-
-    An ending is no slip: it makes another word (Russia, Russian) or another's name (Mario, Maria). Nor is another
-    letter in a short word, nor another first letter (Zambia, Gambia), where few err; but for vowels of names from other
-    scripts (Osama, Usama).
-    """
-    if len(short) < _SLIP_OF_ORDER - 1 or not (_is_spelled(short) and _is_spelled(long)):
-        return False
-    plain, sounds = (short, long), sorted((_spell_alike(short), _spell_alike(long)), key=len)
-    slipped = any(_has_slip(*words, person=person) for words in (plain, sounds))
-    return slipped and not _have_other_affixes(short, long)
-
-
-def _has_slip(short: str, long: str, *, person: bool) -> bool:
-    most = 2 if len(short) >= _TWO_SLIPS else 1
-    if len(short) < _SLIP_OF_ORDER or len(long) - len(short) > most:
-        return False
-    if DamerauLevenshtein.distance(short, long, score_cutoff=most) > most:
-        return False
-    if short[1:] == long[1:]:
-        return person and {short[0], long[0]} <= _VOWELS
-    if len(long) < _SLIP and sum(one != other for one, other in zip(short, long, strict=True)) == 1:
-        return False
-    if long.startswith(short):
-        added = long[len(short) :]
-        return added in {short[-1], "e"} or (len(short) >= _SLIP and len(added) == 1 and added not in _ENDINGS)
-    return not (person and short[:-1] == long[:-1] and {short[-1], long[-1]} & _ENDINGS)
-
-
-def _have_other_affixes(one: str, other: str) -> bool:
-    """Say whether two words are one stem with beginnings or endings that mean other things: sulfate, sulfite."""
-    pairs = ((one, other), (other, one))
-    return any(
-        first.startswith(a) and second.startswith(b) and first[len(a) :] == second[len(b) :]
-        for first, second in pairs
-        for a, b in PREFIXES
-    ) or any(
-        first.endswith(a) and second.endswith(b) and first[: -len(a)] == second[: -len(b)]
-        for first, second in pairs
-        for a, b in SUFFIXES
-    )
-
-
-def _is_spelled(word: str) -> bool:
-    """Say whether a word is of letters, with the marks that are vowels in some scripts."""
-    return word.isalpha() or all(unicodedata.category(char)[0] in "LM" for char in word)

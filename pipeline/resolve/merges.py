@@ -1,11 +1,13 @@
 """Merges by rule: entities of one label and one canonical key become one, where no judge is needed."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from pipeline.resolve.acronyms import acronym_of, find_expansions, read_acronym
+from pipeline.resolve.bearers import find_bearer
 from pipeline.resolve.names import canonical_key
+from pipeline.resolve.reading import key_of_bearer
 from pipeline.resolve.values import Named, Pair, pair_of
 
 _PLACEHOLDER = "is_stub"
@@ -87,10 +89,19 @@ def _group(members: Iterable[Named]) -> tuple[list[Sequence[Named]], tuple[Pair,
     ambiguous: set[Pair] = set()
     for found in find_expansions(one for group in of_key.values() for one in group.values()):
         short = of_key[found.label, found.short]
-        if len(found.longs) == 1:
+        if found.sure:
             of_key[found.label, found.longs[0]] |= short
             del of_key[found.label, found.short]
         else:
             longs = (one for long in found.longs for one in of_key[found.label, long])
             ambiguous.update(pair_of(one, long) for long in longs for one in short)
-    return [list(group.values()) for group in of_key.values()], tuple(sorted(ambiguous))
+    return [group for named in of_key.values() for group in _part(named.values())], tuple(sorted(ambiguous))
+
+
+def _part(group: Iterable[Named]) -> Iterator[Sequence[Named]]:
+    """Part what a key makes one by taking an end for a legal form that only organisations have: Smith, S.A."""
+    parts: dict[str, list[Named]] = defaultdict(list)
+    for one in group:
+        key = key_of_bearer(one.name, find_bearer((one.label,), (one.name,)))
+        parts["" if key == canonical_key(one.name) else key].append(one)
+    yield from parts.values()

@@ -1,9 +1,9 @@
 """The canonical key of a name: what is left when spelling habits are taken away.
 
-Rules: the GraphRAG SDK's exact-match phase. Case, accents of Latin letters, punctuation, inner dots, a
-leading English article, `Surname, Given`, common abbreviations and one trailing legal form go; word order,
-digits and the letters of other scripts stay. A key is compared, never shown; a changed rule makes
-other keys, so graphs must then be keyed anew.
+Rules: the GraphRAG SDK's exact-match phase. Case, accents of Latin letters, punctuation, inner dots, a leading English
+article, `Surname, Given`, common abbreviations and one trailing legal form go, if it can be nothing else; word order,
+digits with their signs, marks of grades (A-, A*) and the letters of other scripts stay. A key is compared, never shown;
+a changed rule makes other keys, so graphs must then be keyed anew.
 """
 
 import re
@@ -19,11 +19,14 @@ _ARTICLE = re.compile(r"(?:the|an?)\s+(?=\w)")
 _ARTICLE_OF_INVERTED = re.compile(r"the\s+(?=\w)")  # in "Lee, A" the A is an initial
 _SPACED_INITIALS = re.compile(r"\b([^\W\d_])\.\s+(?=[^\W\d_]\.)")
 _INNER_DOT = re.compile(r"(?<=[^\W\d_])\.(?=[^\W\d_])")
-_DECIMAL_POINT = re.compile(r"(?<=\d)\.(?=\d)")
+_DECIMAL_POINT = re.compile(r"(?<=\d)\.(?=\d)|(?<!\S)\.(?=[^\W_])")
+_SIGN = re.compile(r"(?<!\S)[-−](?=\.?\d)")
+_MARK_OF_A_GRADE = re.compile(r"(?<=\b[^\W_])([-−*])(?!\S)|(?<=\b[^\W_]{2})([-−*])(?!\S)")
 _APOSTROPHES = "'’‘ʼ`´"
 _MARKS_OF_TRADE = dict.fromkeys(map(ord, "®™©℠"))
 _KEPT_AFTER_WORD = "#%"  # C# is not C, 5 % is not 5
-_POINT = "\ue000"  # private use: stands for a decimal point while punctuation goes
+_POINT, _MINUS, _STAR = "\ue000\ue001\ue002"  # private use: stand for marks that stay while punctuation goes
+_KEPT_MARKS = str.maketrans({_POINT: ".", _MINUS: "-", _STAR: "*"})
 _LATIN_END = "\u0250"
 _STROKED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"})
 
@@ -76,8 +79,22 @@ _NOT_LEGAL_FORMS = frozenset(
     at dat eg ok private pp ps sem vat
     et fa nl pt sd uk
     ad ba cpt da ei ij ik sal sep
+    ans asa ent etat gbr ong pse psu sab sad scoop sha sia ska teo
     """.split()  # noqa: SIM905 - a list of words is read as words
 )
+# At the end of any name these can be nothing else; NV is no place unless a comma stands before it (Reno, NV).
+_SURE_FORMS = frozenset(
+    """
+    inc incorporated corp corporation company ltd limited ltda llc llp lllp pllc plc gmbh kgaa srl sarl sprl bvba cvba
+    jsc ojsc pjsc cjsc pcl pte pty pvt bhd eurl sasu ehf kft nyrt zrt uab vzw ooo oao pao ооо оао зао пао nv
+    aktiebolag aktiengesellschaft aktieselskab aksjeselskap anpartsselskab kommanditgesellschaft osakeyhtiö
+    """.split()  # noqa: SIM905 - as above
+)
+# With dots or blanks between the letters they are forms, without them units, places or words.
+_SPELLED_FORMS = frozenset("nv bv sa spa srl sarl sprl sas ag oy snc llc llp plc gmbh".split())  # noqa: SIM905 - as above
+_FORMS_OF_SINGLE_LETTERS = frozenset("as ks".split())  # noqa: SIM905 - A/S, K/S
+_FORMS_THAT_ARE_WORDS = (["company"], ["corporation"], ["partnership"])
+_STATES = frozenset("ab al as ca co ky ks la nv sc sd se sk".split())  # noqa: SIM905 - of America, and legal forms
 
 
 @lru_cache(maxsize=2**17)  # A finalize asks for the same names several times.
@@ -87,11 +104,30 @@ def canonical_key(name: str) -> str:
     Names that differ in digits, word order or a generation (`Jr.`) keep different keys. Where nothing
     would be left (`!!!`), the key is the normalised name; a blank name has the key ``""``.
     """
+    text = _without_article(name)
+    words = _split_words(text)
+    size = _measure_sure_form(words, text)
+    return _join(words[:-size] if size else words, name)
+
+
+@lru_cache(maxsize=2**15)
+def full_key(name: str) -> str:
+    """Fold a name as its canonical key does, but keep a legal form: in the name of a person there is none."""
+    return _join(_split_words(_without_article(name)), name)
+
+
+def thing_key(name: str) -> str:
+    """Fold a name as its canonical key does, but keep a legal form that is a word: insurance company."""
+    return full_key(name) if _split_words(_fold_characters(name))[-1:] in _FORMS_THAT_ARE_WORDS else canonical_key(name)
+
+
+def _without_article(name: str) -> str:
     text, inverted = _straighten(_fold_characters(name))
     article = (_ARTICLE_OF_INVERTED if inverted else _ARTICLE).match(text)
-    if article:
-        text = text[article.end() :]
-    words = _drop_legal_form(_split_words(text))
+    return text[article.end() :] if article else text
+
+
+def _join(words: list[str], name: str) -> str:
     # A mark without a letter leaves a blank behind.
     return " ".join(_fold_accents(" ".join(_expand(words))).split()) or normalise_name(name)
 
@@ -123,7 +159,8 @@ def _straighten(text: str) -> tuple[str, bool]:
     if len(parts) != 2 or not all(map(_may_be_part_of_a_person, parts)):  # noqa: PLR2004 - the two parts
         return text, False
     surname, given = parts
-    if _is_generation(given) or tuple(_split_words(given)) in _legal_forms():
+    words = _split_words(given)
+    if _is_generation(given) or tuple(words) in _legal_forms() or _measure_sure_form(words, given):
         return text, False
     return f"{given} {surname}{tail}", True
 
@@ -141,24 +178,49 @@ def _may_be_part_of_a_person(part: str) -> bool:
 
 def _split_words(text: str) -> list[str]:
     text = _INNER_DOT.sub("", _SPACED_INITIALS.sub(r"\1", text))
-    text = _DECIMAL_POINT.sub(_POINT, text).replace("&", " and ")
+    text = _MARK_OF_A_GRADE.sub(lambda found: _STAR if found[0] == "*" else _MINUS, text)
+    text = _DECIMAL_POINT.sub(_POINT, _SIGN.sub(_MINUS, text)).replace("&", " and ")
     kept: list[str] = []
     for char in text:
         if char in _APOSTROPHES:
             continue
         if char.isalnum() or (char in _KEPT_AFTER_WORD and kept and kept[-1].isalnum()):
             kept.append(char)
-        elif char != _POINT and unicodedata.category(char)[0] in "PZC":
+        elif ord(char) not in _KEPT_MARKS and unicodedata.category(char)[0] in "PZC":
             kept.append(" ")
         else:
             kept.append(char)
-    return "".join(kept).replace(_POINT, ".").split()
+    return "".join(kept).translate(_KEPT_MARKS).split()
 
 
-def _drop_legal_form(words: list[str]) -> list[str]:
-    """Drop the longest legal form at the end, if a name is left; accents count (José Sá is no S.A.)."""
+def _measure_sure_form(words: list[str], text: str) -> int:
+    """Count the words at the end that are a legal form in whatever name (`N.V.`); accents count: José Sá is no S.A.
+
+    Letters without dots are units, places and words, too: 100 kg, Kansas City, KS, Windows RT.
+    """
     size = measure_legal_form(words)
-    return words[:-size] if 0 < size < len(words) else words
+    last = words[len(words) - size :]
+    while size and not _is_sure(last, text):
+        size = measure_legal_form(["", *last[1:]]) if size > 1 else 0
+        last = words[len(words) - size :]
+    return size
+
+
+def _is_sure(form: Sequence[str], text: str) -> bool:
+    if form == ["co"]:
+        return text.endswith(" co.") and not text.endswith(", co.")
+    if len(form) == 1:
+        dotted = _INNER_DOT.search(text.rsplit(maxsplit=1)[-1]) and form[0] in _SPELLED_FORMS
+        return bool(dotted) or (form[0] in _SURE_FORMS and not stands_as_a_state(text))
+    if all(len(word) == 1 for word in form):
+        return "".join(form) in _SPELLED_FORMS | _FORMS_OF_SINGLE_LETTERS
+    return True
+
+
+def stands_as_a_state(text: str) -> bool:
+    """Say whether a name ends with a comma and two letters that say where: Paris, KY."""
+    head, comma, tail = text.casefold().rpartition(", ")
+    return bool(head and comma) and tail in _STATES
 
 
 def measure_legal_form(words: Sequence[str]) -> int:

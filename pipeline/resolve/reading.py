@@ -1,30 +1,50 @@
 """A name as the rules read it: its words, and apart from them what tells namesakes apart."""
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
 from pipeline.resolve.acronyms import acronym_of
-from pipeline.resolve.names import canonical_key, measure_legal_form, split_words
+from pipeline.resolve.bearers import Bearer
+from pipeline.resolve.names import (
+    canonical_key,
+    full_key,
+    measure_legal_form,
+    split_words,
+    stands_as_a_state,
+    thing_key,
+)
+from pipeline.resolve.numerals import digits_of, spell_numbers, spell_numbers_of_rulers
+from pipeline.resolve.slips import is_slip
 from pipeline.resolve.wordlists import (
     ABBREVIATIONS,
     FEMALE_TITLES,
     GENERATIONS,
     HONOURS,
     LEADING_FORMS,
+    LONG_FORMS,
     MALE_TITLES,
-    NUMBER_WORDS,
-    PERSON_LABELS,
-    ROMAN_NUMBERS,
     TITLES,
 )
 
-_BRACKETED = re.compile(r"\s*\(([^()]*)\)")
+MOST_LETTERS = 200
+"""Longer names are texts: only their keys are compared."""
+_BRACKETED = re.compile(r"\(([^()]*)\)")
 _INITIAL = re.compile(r"\b([^\W\d_])\.")  # J.R.R. is three of them, not a word
+_GLUED_FORM = re.compile(r"(?<=[^\W\d_A-Z]{3})(?=(?:AG|SE|NV|BV|LLC|PLC|GmbH|Ltd|Inc)\b)")
+"""A legal form that a blank is lacking before: small letters, then its capitals."""
+_LETTERS_OF_A_LONG_FORM = 10
 _AROUND = " ,;:/-–—"
-_NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_LABEL_BREAKS = re.compile(r"[\W_]+")
-_AMBIGUOUS_ROMAN = frozenset("i v x".split())  # noqa: SIM905 - initials, more often than numbers
+_WORDS_OF_A_NAMESAKE = 3
+_KEYS: dict[Bearer, Callable[[str], str]] = {
+    Bearer.PERSON: full_key,
+    Bearer.UNCLEAR: full_key,
+    Bearer.ORGANISATION: canonical_key,
+    Bearer.THING: thing_key,
+}
+_FORMS_BEFORE_STATES = frozenset(("nv", "ab"))
+"""After a comma, too, an organisation is hardly ever said to be in Nevada or Alberta: Corvane, NV."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +55,7 @@ class Reading:
     words: tuple[str, ...]
     """Folded, without legal forms, titles, generation or address; numbers among them as digits."""
     numbers: tuple[str, ...] = ()
-    """Sorted: digits, number words and Roman numbers."""
+    """Sorted: digits, number words and Roman numbers; in people's names the numbers of rulers."""
     generation: int = 0
     """Of a person: 1 is Sr., 2 is Jr. or II; 0 where the name says none."""
     gender: str = ""
@@ -46,42 +66,49 @@ class Reading:
     """Words after a legal form and a comma: `N.V., Arnhem`."""
 
 
-def is_person(label: str) -> bool:
-    """Say whether entities of a label are people, by the word it is."""
-    return _LABEL_BREAKS.sub("", label.casefold()) in PERSON_LABELS
-
-
 @lru_cache(maxsize=100_000)
-def read_name(name: str, *, person: bool) -> Reading:
+def read_name(name: str, bearer: Bearer) -> Reading:
     """Read a name; the same words mean another thing in the name of a person."""
-    return _read_person(name) if person else _read_thing(name)
+    if len(name) > MOST_LETTERS:
+        return Reading(key_of_bearer(name, bearer), ())
+    return _read_person(name) if bearer is Bearer.PERSON else _read_thing(name, bearer)
 
 
 def _read_person(name: str) -> Reading:
-    words = _without_repeats(canonical_key(_INITIAL.sub(r"\1 ", name)).split())
+    words = full_key(_INITIAL.sub(r"\1 ", name)).split()
     titles = []
     while len(words) > 2 and words[0] in TITLES:  # noqa: PLR2004 - "King Charles" is no Charles
         titles.append(words.pop(0))
     while len(words) > 2 and words[-1] in HONOURS:  # noqa: PLR2004 - the name of a person stays
         words.pop()
-    generation = GENERATIONS.get(words[-1], 0) if len(words) > 1 else 0
+    # "James II" has a number: kings are called so without a surname.
+    numbered = len(words) < _WORDS_OF_A_NAMESAKE and words[-1:] in (["ii"], ["iii"], ["iv"])
+    generation = GENERATIONS.get(words[-1], 0) if len(words) > 1 and not numbered else 0
     if generation:
         words.pop()
+    words = spell_numbers_of_rulers(words, name)
     gender = "f" if FEMALE_TITLES.intersection(titles) else "m" if MALE_TITLES.intersection(titles) else ""
-    numbers = sorted(word for word in words if word[0].isdigit())
     written = split_words(name)
     initials = "".join(written[len(written) - measure_legal_form(written) :])
-    return Reading(canonical_key(name), tuple(words), tuple(numbers), generation, gender, initials)
+    return Reading(full_key(name), tuple(words), digits_of(words), generation, gender, initials)
 
 
-def _read_thing(name: str) -> Reading:
+def _read_thing(name: str, bearer: Bearer) -> Reading:
+    organised = bearer is Bearer.ORGANISATION
+    name = _GLUED_FORM.sub(" ", name) if organised else name
     plain = _without_acronym(name) if name.split() else ""
-    head, address = _cut_address(plain)
-    words = _without_repeats(_without_leading_form(_without_legal_forms(canonical_key(head).split())))
-    words = [_spell_number(word, last=place == len(words) - 1) for place, word in enumerate(words)]
-    words = [ABBREVIATIONS.get(word, word) for word in words]
-    numbers = sorted(number for word in words for number in _NUMBER.findall(word))
-    return Reading(canonical_key(plain), tuple(words), tuple(numbers), address=address)
+    head, address = _cut_address(plain) if organised else (plain, frozenset[str]())
+    words = key_of_bearer(head, bearer).split()
+    if organised and not (stands_as_a_state(head) and words[-1] not in _FORMS_BEFORE_STATES):
+        words = _without_legal_forms(words)
+    words = spell_numbers(_without_leading_form(words) if organised else words)
+    words = [ABBREVIATIONS.get(word, word) for word in words] if organised else words
+    return Reading(key_of_bearer(plain, bearer), tuple(words), digits_of(words), address=address)
+
+
+def key_of_bearer(name: str, bearer: Bearer) -> str:
+    """Give the key by which names are equal, for those who bear them."""
+    return _KEYS[bearer](name)
 
 
 def _without_acronym(name: str) -> str:
@@ -121,6 +148,7 @@ def _cut_address(name: str) -> tuple[str, frozenset[str]]:
 
 def _without_legal_forms(words: list[str]) -> list[str]:
     """Drop what more forms there are at the end, `NV Naamloze Vennootschap`, and the `and` of `and Company`."""
+    words = _with_right_form(words)
     size = measure_legal_form(words)
     while size:
         words = words[:-size]
@@ -128,21 +156,17 @@ def _without_legal_forms(words: list[str]) -> list[str]:
     return words[:-1] if len(words) > 1 and words[-1] == "and" else words
 
 
+def _with_right_form(words: list[str]) -> list[str]:
+    """Put a long legal form at the end right: Aktiengeselschaft."""
+    last = words[-1] if len(words) > 1 else ""
+    if len(last) < _LETTERS_OF_A_LONG_FORM:
+        return words
+    right = next((form for form in LONG_FORMS if is_slip(last, form)), last)
+    return [*words[:-1], right]
+
+
 def _without_leading_form(words: list[str]) -> list[str]:
     for form in sorted(LEADING_FORMS, key=len, reverse=True):
         if tuple(words[: len(form)]) == form and len(words) > len(form):
             return words[len(form) :]
     return words
-
-
-def _without_repeats(words: list[str]) -> list[str]:
-    """Drop a word that is said twice in a row, unless nothing else is left (Duran Duran)."""
-    kept = [word for place, word in enumerate(words) if place == 0 or len(word) == 1 or word != words[place - 1]]
-    return kept if len(kept) > 1 else words
-
-
-def _spell_number(word: str, *, last: bool) -> str:
-    if word in NUMBER_WORDS:
-        return NUMBER_WORDS[word]
-    # "Malcolm X" and "V Festival" have no number, "Fund I" has one.
-    return ROMAN_NUMBERS[word] if word in ROMAN_NUMBERS and (last or word not in _AMBIGUOUS_ROMAN) else word

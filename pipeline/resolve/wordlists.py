@@ -7,10 +7,6 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-PERSON_LABELS = _words(
-    "person per people human individual man woman author writer poet researcher scientist politician artist "
-    "musician musicalartist actor actress character employee patient player athlete director"
-)
 TITLES = _words(
     "mr mrs ms miss mister doctor professor sir dame lord lady madam president chancellor senator representative "
     "governor mayor minister ambassador judge justice general colonel major captain lieutenant sergeant admiral "
@@ -24,26 +20,9 @@ FEMALE_TITLES = _words("mrs ms miss dame lady madam queen princess empress frau 
 GENERATIONS = {"jr": 2, "junior": 2, "sr": 1, "senior": 1, "ii": 2, "iii": 3, "iv": 4}
 """Jr. and II are both the second; a name without one is told apart from either."""
 
-NUMBER_WORDS = {
-    word: str(number)
-    for number, words in enumerate(
-        (
-            *("zero", "one first", "two second", "three third", "four fourth", "five fifth", "six sixth"),
-            *("seven seventh", "eight eighth", "nine ninth", "ten tenth", "eleven eleventh", "twelve twelfth"),
-        )
-    )
-    for word in words.split()
-}
-ROMAN_NUMBERS = {
-    roman: str(number)
-    for number, roman in enumerate(
-        "i ii iii iv v vi vii viii ix x xi xii xiii xiv xv xvi xvii xviii xix xx".split(),  # noqa: SIM905
-        start=1,
-    )
-}
-
 _CONTRASTS = (
     "north south east west central northern southern eastern western northeast northwest southeast southwest",
+    "northeast northwest southeast southwest northeastern northwestern southeastern southwestern",
     "upper lower middle",
     "inner outer",
     "old new",
@@ -72,6 +51,8 @@ _SAME_CONTRAST = frozenset(
     frozenset(pair)
     for pair in (
         *(("north", "northern"), ("south", "southern"), ("east", "eastern"), ("west", "western")),
+        *(("northeast", "northeastern"), ("northwest", "northwestern")),
+        *(("southeast", "southeastern"), ("southwest", "southwestern")),
         *(("men", "mens"), ("women", "womens"), ("men", "boys"), ("women", "girls"), ("mens", "boys")),
         *(("womens", "girls"), ("import", "imports"), ("export", "exports"), ("autumn", "fall")),
     )
@@ -88,6 +69,48 @@ SUFFIXES = (
     *(("ase", "ose"), ("ine", "ene"), ("ine", "ane"), ("al", "an"), ("ism", "ist"), ("er", "or"), ("er", "ee")),
 )
 """Beginnings and endings that make two words of a stem, however alike these look."""
+
+ENDINGS_OF_FAMILIES = _words(
+    "son sson sen ston ton berg burg burgh stein baum mann man feld field bach ford wood ski ska sky skaya tzky tsky "
+    "ov ova ev eva off in ina ich vich wicz ic enko chuk uk yan ian shvili dze ez es az as is os s er ers el ell "
+    "kins ley ly well worth by low smith wright hurst ett et ard more house stone ingham "
+    "bauer meier meyer maier mayer muller hofer huber haus heim dorf hardt hart strom gren qvist kvist lund dahl stra "
+    "sma nen opoulos idis akis escu eanu auskas zadeh pour nejad kar kumar krishna krishnan raman swamy nathan "
+    "ero aro era ara ano ana ina elli ella illo illa "
+    "ini ino etti ello ullah ulla uddin allah dottir oglu zade ский ская ов ова ев ева ин ина ович евич енко ي"
+)
+"""Endings that many surnames share: they are no evidence, and another of them makes another name."""
+BEGINNINGS_OF_FAMILIES = _words("ade olu abdul abdel abdal abdu abd abu al mac mc fitz van von saint ال عبدال")
+"""Beginnings that many surnames share."""
+_SURNAMES = """
+adams allen allison alvarez andersen anderson armstrong arnold bailey baker barnes baron barron bates becker bell
+bennett berg berger berry bishop black blake block boyd bradley brandt braun brooks brown bruce bryant burke burns
+burton butler byrne campbell carlson carr carroll carter castillo castro chapman chavez clark clarke clayton cohen
+cole coleman collins cooper costa cox craig crawford cruz cunningham curtis daniels davidson davies davis dawson dean
+delgado diaz dixon doyle duncan dunn edwards ellis evans ferguson fernandes fernandez ferrari ferreira fischer
+fisher fleming fletcher flores ford forster foster fowler fox francis franklin fraser frazer freeman fuchs fuller
+garcia gardner garner garrett gibson gilbert gomez gonzales gonzalez gordon gracia graham grant graves gray green
+greene griffin gross gupta gutierrez hall hamilton hansen hanson hardin harding hardy harper harris harrison hart
+hartmann harvey haskins hawkins hayes haynes henderson henry hernandez herrera hicks hill hoffmann holland holmes
+hoover hopkins horn horton howard howell hudson hughes hunt hunter ivanov jackson jacobs james jansen janssen jenkins
+jennings jensen jimenez johansson johnson johnston jones jordan kaiser keller kelley kelly kennedy khan klein knight
+koch krause kruger kumar lambert lane lang larsen larson lawrence lawson lehmann leonard lewis lindgren lloyd long
+lopez lynch mahler maier marino marquez marsh marshall martin martinez mason matthews mayer mcdonald meier mendez
+mendoza meyer miller mills mitchell molina montgomery moore morales moreno moretti morgan morris morrison muller
+murphy murray myers nelson neumann newman nguyen nichols nielsen nilsson nowak obrien oconnor oliver olsen olson
+ortega ortiz owens palmer parker parsons patel patterson payne pearson pedersen pereira perez perkins perry peters
+petersen peterson petkovic petrov petrovic phillips pierce pope porter potter powell price prichard pritchard ramirez
+ramos reed reid reyes reynolds ricci richards richardson richter riley rivera roberts robertson robinson rodrigues
+rodriguez rogers romano romero rose ross rossi roth roussel ruiz russell russo ryan salazar sanchez sanders sandoval
+santos saunders schmid schmidt schmitt schneider schreiber schroder schubert schultz schulz schumacher schuster
+schwartz schwarz scott shaw silva simmonds simmons simon simons simpson sims singh sinha snyder soto spencer stanley
+stein stephens stevens stevenson stewart stone stuart suarez sullivan svensson takada takeda tanaka taylor thomas
+thompson thomson torres tucker turner vargas vasquez vazquez vega wagner walker wallace walsh walter walters ward
+warner warren washington watkins watson watts weaver webb weber weiss welch wells werner west wheeler white wilkins
+williams williamson willis wilson winkler wolf wolfe wolff wong wood woods wright young zimmermann
+"""
+SURNAMES = frozenset(_SURNAMES.split())
+"""Surnames that are borne by many: two of them are two names, however alike they are."""
 
 ABBREVIATIONS = {
     "acad": "academy",
@@ -157,102 +180,12 @@ LEADING_FORMS = tuple(
 )
 """Legal forms that stand before a name where the law or the language has it so; longer ones win."""
 
-# What a name that is written in full is called for short; the first word of a line is the full one.
-_SHORT_NAMES = """
-alexander alex sasha
-alexandra alex sandra sasha
-andrew andy drew
-anthony tony
-barbara barb
-benjamin ben benny
-catherine cathy kate katie
-charles charlie chuck
-christopher chris
-daniel dan danny
-david dave
-deborah debbie deb
-donald don donnie
-dorothy dot dottie
-edward ed eddie ted ned
-elizabeth liz beth betty eliza lizzie
-eugene gene
-francis frank
-frederick fred freddie
-gerald gerry jerry
-gregory greg
-harold hal harry
-henry harry hank
-james jim jimmy jamie
-jeffrey jeff
-jennifer jen jenny
-john jack johnny
-jonathan jon
-joseph joe joey
-joshua josh
-judith judy
-katherine kate kathy katie
-kenneth ken
-lawrence larry
-leonard len lenny
-margaret maggie meg peggy
-matthew matt
-michael mike mick
-mikhail misha
-nathaniel nathan nate nat
-nicholas nick
-pamela pam
-patricia pat patty trish
-patrick pat paddy
-peter pete
-philip phil
-raymond ray
-rebecca becky
-richard rick dick rich
-robert bob bobby rob robbie bert
-ronald ron ronnie
-samuel sam sammy
-sarah sally
-stanley stan
-stephen steve
-steven steve
-susan sue susie
-theodore ted teddy theo
-thomas tom tommy
-timothy tim
-victoria vicky
-vincent vince
-vladimir volodya vova
-walter walt
-wilhelm willi willy
-william bill billy will willie
-zachary zach zack
-"""
-SHORT_NAMES = frozenset(
-    (short, full) for line in _SHORT_NAMES.split("\n") if line for full, *shorts in [line.split()] for short in shorts
+LONG_FORMS = (
+    *("aktiengesellschaft", "kommanditgesellschaft", "incorporated", "corporation", "aktiebolag", "aktieselskab"),
+    *("aksjeselskap", "anpartsselskab"),
 )
+"""Legal forms of one word that nobody takes for another where they are misspelt."""
 
-_SPELLINGS = """
-mohammed mohammad muhammad mohamed mohamad muhammed muhamad
-ahmed ahmad
-hussein hussain husain husayn hussayn hossein
-yusuf yousef youssef yousuf
-ibrahim ebrahim
-omar umar
-khalid khaled
-abdullah abdallah
-abdul abdel abdal
-rahman rehman
-bin ibn ben
-alexander aleksandr alexandr aleksander
-sergei sergey serge sergej sergiy
-yuri yury yuriy iurii jurij
-dmitri dmitry dmitriy dimitri
-yevgeny evgeny evgenii evgeniy yevgeniy
-alexei alexey aleksei aleksey
-nikolai nikolay nikolaj
-"""
-SPELLINGS = {word: words[0] for words in map(str.split, _SPELLINGS.strip().split("\n")) for word in words}
-"""Spellings of common names that come from other scripts, each with the first of its kind."""
 ROMANISED = str.maketrans(
     dict(zip("абвгґдезиійїклмнопрстуфхыэ", "abvggdeziiiiklmnoprstufhie", strict=True))
     | {"ё": "e", "є": "e", "ж": "zh", "ц": "ts", "ч": "ch", "ш": "sh", "щ": "shch", "ъ": "", "ь": "", "ю": "yu"}

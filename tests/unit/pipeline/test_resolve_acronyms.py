@@ -73,8 +73,34 @@ def test_expansions_are_of_the_same_label_and_counted_by_key():
 
 def test_several_expansions_are_all_listed():
     members = [Named("1", "Club", "AIHS"), Named("2", "Club", AIHS), Named("3", "Club", "Alder Inn Hiking Squad")]
-    assert find_expansions(members) == [Expansion("Club", "aihs", ("alder inn hiking squad", AIHS.casefold()))]
+    assert find_expansions(members) == [
+        Expansion("Club", "aihs", ("alder inn hiking squad", AIHS.casefold()), sure=False)
+    ]
 
 
 def test_a_name_of_very_many_words_is_no_expansion():
     assert find_expansions([Named("1", "T", "ABC"), Named("2", "T", "a of the b " * 2_000 + "c")]) == []
+
+
+@pytest.mark.parametrize(
+    ("label", "short", "long"),
+    [
+        ("Person", "MAX", "Maria Anna Xu"),
+        ("Person", "ANNA", "Ada Nora Nilsen Alm"),
+        ("Author", "IAN", "Ida Anna Nowak"),
+        ("Customer", "IAN", "Ida Anna Nowak"),
+        ("Customer", "ОЛА", "Ольга Львова Андреева"),
+    ],
+)
+def test_what_may_be_a_person_is_never_joined_by_initials(label, short, long):
+    (found,) = find_expansions([Named("1", label, short), Named("2", label, long)])
+    assert not found.sure
+
+
+def test_what_no_person_is_called_is_joined_by_initials_under_any_label():
+    (found,) = find_expansions([Named("1", "Corvane", "FBI"), Named("2", "Corvane", "Federal Bureau of Investigation")])
+    assert found.sure
+
+
+def test_a_text_in_place_of_a_name_is_no_expansion():
+    assert not acronym_of("ABC", "Alder Boat Club" + " " * 300)

@@ -109,3 +109,14 @@ def test_the_order_of_arrival_decides_nothing():
         plans.append(plan_exact(members))
     assert all(plan == plans[0] for plan in plans)
     assert [len(group) for group in plans[0].groups] == [8, 12]
+
+
+@pytest.mark.parametrize(("label", "groups"), [("Company", 1), ("Concept", 1), ("Person", 0), ("Customer", 0)])
+def test_a_legal_form_is_taken_off_where_the_name_cannot_be_a_persons(label, groups):
+    plan = plan_exact([Named("1", label, "Ada Quill Ltd"), Named("2", label, "Ada Quill")])
+    assert len(plan.groups) == groups
+
+
+def test_a_mention_of_a_person_goes_into_no_row_by_its_initials():
+    plan = plan_exact([row("1", "Maria Anna Xu", "Person"), Named("2", "Person", "MAX")])
+    assert (plan.merges, plan.ambiguous) == ((), (("2", "KEY:Person:1"),))

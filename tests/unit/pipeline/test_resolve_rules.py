@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.resolve.bearers import Bearer
 from pipeline.resolve.rules import judge_grouped, judge_names, judge_pair
 from pipeline.resolve.values import Judged, Named, Verdict
 
@@ -37,12 +38,20 @@ def judge(one: str, other: str, label: str = "Organization", **properties: objec
         ("Bank Corvane", "Bank of Corvane", "spelling"),
         ("Müller und Söhne", "Müller & Söhne", "spelling"),
         ("Corvane Systms", "Corvane Systems", "typo"),
-        ("Corvnae Systems", "Corvane Systems", "typo"),
-        ("Corvane Telecommunciatons", "Corvane Telecommunications", "typo"),
-        ("Snow Stom", "Snow Storm", "typo"),
-        ("Wallmark Storres", "Wallmark Stores", "spelling"),
-        ("Whitfordia", "Whitfrdia", "typo"),
-        ("Institute Corvane", "Corvane Institute", "word order"),
+        ("Corvnaeia Systems", "Corvaneia Systems", "typo"),
+        ("Corvane Telecommunciations", "Corvane Telecommunications", "typo"),
+        ("Corvane Telecomminications", "Corvane Telecommunications", "typo"),
+        ("Walllmark Stores", "Wallmark Stores", "typo"),
+        ("Wallmark", "Walmark", "typo"),
+        ("Corvasia JSC", "Corvazia", "typo"),
+        ("Corvane Aktiengeselschaft", "Corvane AG", "words"),
+        ("CorvaneAG", "Corvane", "words"),
+        ("CorvaneGmbH", "Corvane GmbH", "name"),
+        ("Whitfordianum", "Whitfrdianum", "typo"),
+        ("Corvane AG", "Corvane", "words"),
+        ("Corvane, NV", "Corvane AB", "words"),
+        ("Brigade Forty-Four", "Brigade 44", "words"),
+        ("Second Corvane Bank", "2nd Corvane Bank", "words"),
     ],
 )
 def test_other_spellings_of_a_name_are_the_same(one, other, reason):
@@ -68,8 +77,15 @@ def test_other_spellings_of_a_name_are_the_same(one, other, reason):
         ("Νίκος Παπαδόπουλος", "Nikos Papadopoulos", "spelling"),
         ("Muhammad Quill", "Mohamed Quill", "spelling"),
         ("Hafez Assad", "Hafez al-Assad", "spelling"),
-        ("Elias Withford", "Elias Whitford", "typo"),
-        ("Osama Quillon", "Usama Quillon", "typo"),
+        ("Elias Whitfrodia", "Elias Whitfordia", "typo"),
+        ("Elias Trevuox", "Elias Trevoux", "typo"),
+        ("Elias Hoffmann", "Elias Hoffman", "typo"),
+        ("Fridrich Whitford", "Friedrich Whitford", "typo"),
+        ("Anglea Whitford", "Angela Whitford", "typo"),
+        ("Elias Petrosyan", "Elias Petrossyan", "spelling"),
+        ("Osama Quillon", "Usama Quillon", "spelling"),
+        ("Henry the Eighth", "Henry VIII", "words"),
+        ("Аркадий Романович Ротенберг", "Rotenberg Arkadii", "middle name"),
         ("Ben Quill", "Benjamin Quill", "short"),
         ("Elias Whit ford", "Elias Mark Whitford", "middle name"),
     ],
@@ -86,6 +102,13 @@ def test_people_have_initials_short_names_and_middle_names(one, other, reason):
         ("Boeing 737", "Boeing 747", "numbers"),
         ("Fund II", "Fund III", "numbers"),
         ("First Corvane Bank", "Second Corvane Bank", "numbers"),
+        ("1st Corvane Bank", "Second Corvane Bank", "numbers"),
+        ("Corvane Bowl XXI", "Corvane Bowl XXII", "numbers"),
+        ("Corvane Bowl XXIX", "Corvane Bowl LVII", "numbers"),
+        ("Corvane Bowl MCMXC", "Corvane Bowl MCMXCI", "numbers"),
+        ("Brigade Forty-Four", "Brigade Forty-Five", "numbers"),
+        ("Thirteenth Legion", "Fourteenth Legion", "numbers"),
+        ("Northwestern Corvane", "Southwestern Corvane", "opposites"),
         ("GPT-3.5", "GPT-35", "numbers"),
         ("Northern Corvane", "Southern Corvane", "opposites"),
         ("Corvane Import", "Corvane Export", "opposites"),
@@ -125,6 +148,8 @@ def test_generations_titles_and_middle_names_tell_people_apart(one, other, reaso
         ("Corvane N.V., Utrecht", "Corvane Systems N.V.", "Organization"),
         ("Corvane System NV, Utrecht", "Corvane Systems NV, Leuven", "Organization"),
         ("AIHS", "Ashford Island Historical Society", "Organization"),
+        ("Institute Corvane", "Corvane Institute", "Organization"),
+        ("University of Washington", "Washington University", "Organization"),
         ("National Bank of Iran", "National Bank of Iraq", "Organization"),
         ("Austria", "Australia", "Location"),
         ("Slovakia", "Slovenia", "Location"),
@@ -157,7 +182,7 @@ def test_what_a_rule_cannot_tell_stays_undecided(one, other, label):
 
 def test_rules_of_people_hold_for_people_only():
     assert judge("Tim Quill", "Timothy Quill", "Organization").verdict is Verdict.UNDECIDED
-    assert judge("Corvane Pharma", "Corvane Pharmaceuticals", "Person").verdict is not Verdict.UNDECIDED
+    assert judge("Corvane Pharma", "Corvane Pharmaceuticals", "Person").verdict is Verdict.UNDECIDED
     assert judge("Elias Mark Whitford", "Elias Whitford", "Place").verdict is Verdict.UNDECIDED
 
 
@@ -194,7 +219,9 @@ def test_any_two_names_are_judged_and_the_order_never_decides(one, other, person
     label = "Person" if person else "Thing"
     first, second = Named("1", label, one), Named("2", label, other)
     assert judge_pair(first, second) == judge_pair(second, first)
-    assert judge_names(one, one, person=person)[0] is (Verdict.SAME if one.split() else Verdict.UNDECIDED)
+    assert judge_names(one, one, Bearer.PERSON if person else Bearer.THING)[0] is (
+        Verdict.SAME if one.split() else Verdict.UNDECIDED
+    )
 
 
 SHORT_WORDS = ("iran", "iraq", "mali", "bali", "chad", "chat", "oman")
