@@ -106,6 +106,10 @@ class GraphUnavailable(TransientError):
     """The graph server is unreachable, loading, or refuses for load."""
 
 
+class GraphTimeout(GraphUnavailable):
+    """A query of the graph took longer than it may, and was ended by the server."""
+
+
 class ArtifactMissing(TransientError):
     """A stage's stored result is gone, or is damaged; the stage that makes it must run again."""
 

@@ -65,6 +65,8 @@ class Curation:
     """Ids of the artifact folders that living workers use."""
     page_size: int
     """Texts embedded between two signs of life."""
+    keep_days: int
+    """For how long superseded passages are kept."""
 
     def run(self, shard: Shard) -> None:
         """Do one part; a transient error makes it due again soon, any other ends the finalize with its reason."""
@@ -121,17 +123,16 @@ class Curation:
             if self.finalizes.status(shard.graph).left:
                 return []
             seal, count = self.seals.seal(shard, following, self.curator_of(shard.graph))
-            moved = self.finalizes.move(shard, following, count, seal)
+            if self.finalizes.move(shard, following, count, seal):
+                return [Shard(shard.graph, shard.number, following, part) for part in range(count)]
+        except ArtifactMissing:
+            self.finalizes.end(shard, _LOST)
         except TransientError as error:
             # The record's deadline passes, and the tick sends this step again.
             _log.warning("finalize_step_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
-            return []
         except PermanentError as error:
             self.finalizes.end(shard, f"{shard.phase.value}: {error}")
-            return []
-        if not moved:
-            return []
-        return [Shard(shard.graph, shard.number, following, part) for part in range(count)]
+        return []
 
     # The phases
 
@@ -146,11 +147,11 @@ class Curation:
     def _judge(self, shard: Shard) -> dict[str, int]:
         """Seal which entities are one; where no entity is pending, nothing is read."""
         if not self.seals.has_entities(shard):
-            self.seals.seal_plan(shard, Plan(), PlanReport(), ())
+            self.seals.seal_plan(shard, Plan(), PlanReport(), (), {})
             return {"merges_planned": 0}
         decision = self.judging.decide(shard.graph, lambda: self._touched(shard))
         report = report_plan(decision.plan, self.judging.merges_of(shard.graph))
-        self.seals.seal_plan(shard, decision.plan, report, decision.verdicts)
+        self.seals.seal_plan(shard, decision.plan, report, decision.verdicts, decision.told)
         return {"merges_planned": len(decision.plan.merges), **decision.counts}
 
     def _reopen_lost(self, shard: Shard) -> int:
@@ -187,7 +188,10 @@ class Curation:
         graph, leases = shard.graph, self.leases
         curator, writer, merges = self.curator_of(graph), self.writer_of(graph), self.judging.merges_of(graph)
         applying = Applying(graph, curator, writer, merges, leases, lambda: self._touched(shard))
-        return {"merged": applying.apply(self.seals.plan(shard))}
+        separated = applying.separate(self.seals.list_rows(shard))
+        applied = applying.apply(self.seals.plan(shard))
+        self.seals.seal_outdated(shard, {member for pair in applied.outdated for member in pair})
+        return {"merged": applied.merged, "merges_outdated": len(applied.outdated), "separated": separated}
 
     def _derive(self, shard: Shard) -> dict[str, int]:
         return self._derive_each(shard, "entity", self.curator_of(shard.graph).derive_entities)
@@ -244,7 +248,18 @@ class Curation:
             self.finalizes.touch(shard)
         with self._grant(shard, Access.SHARED) as lease:
             forgotten = self.judging.merges_of(shard.graph).forget_verdicts(lease.epoch)
-        return {"pending_cleared": cleared, "verdicts_forgotten": forgotten}
+        expired = self._expire_superseded(shard)
+        return {"pending_cleared": cleared, "verdicts_forgotten": forgotten, "superseded_forgotten": expired}
+
+    def _expire_superseded(self, shard: Shard) -> int:
+        curator, expired = self.curator_of(shard.graph), 0
+        while True:
+            with self._grant(shard, Access.SHARED) as lease:
+                went = curator.forget_superseded(self.keep_days, lease.epoch)
+            self.finalizes.touch(shard)
+            if not went:
+                return expired
+            expired += went
 
     def _touched(self, shard: Shard) -> None:
         self.finalizes.touch(shard)

@@ -16,6 +16,7 @@ from pipeline.models import Usage
 from pipeline.ports import Vectors
 from pipeline.ports.merges import GraphMerges
 from pipeline.resolve import canonical_key
+from pipeline.resolve.bridges import doubt_bridges
 from pipeline.resolve.judging import Judge
 from pipeline.resolve.merges import ExactPlan, Merge, plan_exact
 from pipeline.resolve.nominate import nominate_groups, nominate_nearest
@@ -23,6 +24,7 @@ from pipeline.resolve.resolution import Plan, resolve
 from pipeline.resolve.rules import RULES
 from pipeline.resolve.sets import make_sets, settle
 from pipeline.resolve.values import EXACT, Group, Judged, Named, Pair, Verdict, pair_of
+from scheduler.seals import spell_told
 
 NAME_PAGE = 5_000
 """Names read at once."""
@@ -52,6 +54,11 @@ class _Names:
         all_of, pending_of = Counter(self.labels), Counter(label for one, label in rows if one in self.pending)
         return {label: count for label, count in pending_of.items() if count * all_of[label] > MOST_COMPARED}
 
+    def count_not_embedded(self) -> int:
+        """Count what is pending and has no vector."""
+        rows = zip(self.ids, self.hashes, strict=True)
+        return sum(one in self.pending and not text_hash for one, text_hash in rows)
+
     def light(self) -> Iterator[Named]:
         """Give them as far as names tell."""
         for identity, label, name in zip(self.ids, self.labels, self.names, strict=True):
@@ -76,6 +83,10 @@ class Decision:
     verdicts: tuple[Judged, ...]
     """What is to be kept once the plan is applied: what need not be asked again, and what is open."""
     counts: dict[str, int]
+    told: dict[str, str]
+    """What the entities of the plan's merges said of themselves, as `spell_told` gives it."""
+    not_embedded: int
+    """Pending names without a vector yet: they were compared by their spelling only."""
 
 
 @dataclass(slots=True)
@@ -106,6 +117,7 @@ class Judging:
         grouped = {(one, other) for one, other in pairs if group_of[one] == group_of.get(other)}
         brought, asked = _Brought(), [[named[member] for member in members] for members in sets]
         self._judge(self.judge_of(graph, grouped), asked, brought, progress)
+        brought.judged = doubt_bridges(brought.judged, named)
         by_name = [Judged(pair_of(*_pair(one)), Verdict.SAME, "name", EXACT) for one in exact.merges]
         plan = resolve([*by_name, *known, *brought.judged], named, apart, brought.unanswered, brought.groups)
         plan = replace(
@@ -116,7 +128,10 @@ class Judging:
         counts["held_entities"] = sum(named[member].pending for group in plan.held for member in group)
         counts["names_not_compared"] = sum(names.crowded().values())
         usage = {"judge_calls": brought.usage.calls, "judge_tokens": brought.usage.tokens_in + brought.usage.tokens_out}
-        return Decision(plan, verdicts, {name: n for name, n in (counts | usage).items() if name != "merged"})
+        counts = {name: n for name, n in (counts | usage).items() if name != "merged"}
+        merging = {member for one in plan.merges for member in (one.survivor, one.duplicate)}
+        told = {member: spell_told(named[member]) for member in sorted(merging & named.keys())}
+        return Decision(plan, verdicts, counts, told, names.count_not_embedded())
 
     def _read_names(self, merges: GraphMerges, progress: Callable[[], None]) -> _Names:
         names, after = _Names(), -1

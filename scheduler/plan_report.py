@@ -76,6 +76,8 @@ class PlanPreview:
     undecided: tuple[OpenPair, ...]
     report: PlanReport
     counts: Mapping[str, int]
+    not_embedded: int = 0
+    """Pending names that have no vector yet: what is like them in other words than theirs shows only later."""
 
 
 def report_plan(plan: Plan, merges: GraphMerges) -> PlanReport:
@@ -86,8 +88,8 @@ def report_plan(plan: Plan, merges: GraphMerges) -> PlanReport:
     return _report(plan, _look_up(merges, members))
 
 
-def preview_plan(plan: Plan, merges: GraphMerges, counts: Mapping[str, int]) -> PlanPreview:
-    """Tell by name all that a plan would do."""
+def preview_plan(plan: Plan, merges: GraphMerges, counts: Mapping[str, int], not_embedded: int = 0) -> PlanPreview:
+    """Tell by name all that a plan would do; it was made with so many pending names not embedded yet."""
     members = {member for one in plan.merges for member in (one.survivor, one.duplicate)}
     members |= {member for judged in plan.undecided for member in judged.pair}
     members |= {member for group in plan.held for member in group}
@@ -104,7 +106,7 @@ def preview_plan(plan: Plan, merges: GraphMerges, counts: Mapping[str, int]) -> 
         for one in plan.merges
     )
     undecided = (_open_pair(judged, named) for judged in plan.undecided)
-    return PlanPreview(tuple(foreseen), tuple(undecided), _report(plan, named), counts)
+    return PlanPreview(tuple(foreseen), tuple(undecided), _report(plan, named), counts, not_embedded)
 
 
 def _report(plan: Plan, named: Mapping[str, Named]) -> PlanReport:

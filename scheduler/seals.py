@@ -1,7 +1,7 @@
 """What the parts of a finalize work on, sealed before they are sent: a part that runs twice does the same twice."""
 
 import secrets
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from pipeline.models import Pending
 from pipeline.ports import ArtifactStore, GraphCurator
 from pipeline.ports.merges import MergeReason
 from pipeline.resolve.resolution import Plan
-from pipeline.resolve.values import EXACT, Judged, Verdict
+from pipeline.resolve.values import EXACT, Judged, Named, Verdict
 from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard
 from scheduler.plan_report import HeldGroup, PlanReport, ValueClash
 
@@ -21,6 +21,7 @@ KINDS = ("chunk", "entity", "relation")
 SEALED_KINDS = {Phase.NAMES: ("entity",), Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMBED: KINDS}
 """What is listed, and dealt to the parts of each phase."""
 _DONE_IN = {Phase.DERIVE: "entity", Phase.FACTS: "relation", Phase.EMBED: "chunk"}
+_DRAFT = ("plan",)
 SealedMerge = tuple[str, str, MergeReason]
 """Survivor, duplicate, and why."""
 SealedChoice = tuple[str, str, dict[str, str]]
@@ -40,6 +41,8 @@ class SealedPlan:
     """To be made after all merges."""
     verdicts: tuple[Judged, ...]
     """To be kept after that."""
+    told: Mapping[str, str]
+    """What each entity of a merge said of itself when it was judged, as `spell_told` gives it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +58,15 @@ class Seals:
     def seal(self, shard: Shard, following: Phase, curator: GraphCurator) -> tuple[str, int]:
         """Store what each part of the next phase works on; gives the name and the number of parts.
 
+        Raises `ArtifactMissing` where that is a plan of merges, and it is gone.
+
         Pending things are listed anew for each phase, as one phase makes work for the next: an entity
         that gets another name makes its facts pending.
         """
         name = secrets.token_hex(4)
+        if following is Phase.MERGE:
+            # What a judge that is late puts in its place from now on is read by nobody.
+            self._put(shard, (following, name, "plan"), self._get(shard, _DRAFT))
         kinds = SEALED_KINDS.get(following)
         if kinds is None:
             return name, 1
@@ -84,11 +92,12 @@ class Seals:
         """Yield part by part what the finalize has done, but for what is held; raises `ArtifactMissing`.
 
         Each kind by the list of the phase that derives it: what was marked again since then is not derived again.
-        An entity that came after the names were listed has not been judged either.
+        An entity that came after the names were listed has not been judged either, nor has one that changed since.
         """
         judged = {one.id for one in self._named(shard)}
         judged |= {survivor for survivor, _, _ in self.plan(shard).merges}
         judged -= {member for group in self.report(shard).held for member in group.ids}
+        judged -= set(self._get(shard, self._of_merges(shard, "outdated")))
         for phase, kind in _DONE_IN.items():
             for part in range(self.parts(shard, phase)):
                 yield [one for one in self.part(shard, phase, part)[kind] if kind != "entity" or one.id in judged]
@@ -97,37 +106,53 @@ class Seals:
         """Tell whether any entity was pending when the names were listed; raises `ArtifactMissing`."""
         return next(self._named(shard), None) is not None
 
+    def list_rows(self, shard: Shard) -> list[str]:
+        """List the rows of tables among the entities that were pending; raises `ArtifactMissing`."""
+        return [one.id for one in self._named(shard) if ids.key_of(one.id)]
+
     def _named(self, shard: Shard) -> Iterator[Pending]:
         for part in range(self.parts(shard, Phase.NAMES)):
             yield from self.part(shard, Phase.NAMES, part)["entity"]
 
-    def seal_plan(self, shard: Shard, plan: Plan, report: PlanReport, verdicts: Iterable[Judged]) -> None:
-        """Store which entities are to be one, why, and what they are to be called; what is told of it; what is kept."""
+    def seal_plan(
+        self, shard: Shard, plan: Plan, report: PlanReport, verdicts: Iterable[Judged], told: Mapping[str, str]
+    ) -> None:
+        """Store which entities are to be one, why, and what they are to be called; what is told of it; what is kept.
+
+        It counts once the finalize goes on to the merges.
+        """
         merges = [
             (one.survivor, one.duplicate, "exact" if one.because.judge == EXACT else "judged", *_why(one.because))
             for one in plan.merges
         ]
         choices = [(one.survivor, one.name, dict(one.keep)) for one in plan.choices]
         kept = [(one.pair, one.verdict, *_why(one)) for one in verdicts]
-        self._put(shard, ("report",), report)
-        self._put(shard, ("merges",), {"merges": merges, "choices": choices, "verdicts": kept})
+        rows = {"merges": merges, "choices": choices, "verdicts": kept, "told": dict(told), "report": report}
+        self._put(shard, _DRAFT, rows)
 
     def plan(self, shard: Shard) -> SealedPlan:
-        """Read what was sealed; raises `ArtifactMissing`."""
-        rows = self._get(shard, ("merges",))
+        """Read what was sealed, once the finalize has gone on to the merges; raises `ArtifactMissing`."""
+        rows = self._get(shard, self._of_merges(shard, "plan"))
         merges = (
             (survivor, duplicate, MergeReason(phase, reason, shard.number, judge))
             for survivor, duplicate, phase, reason, judge in rows["merges"]
         )
         choices = ((survivor, name, keep) for survivor, name, keep in rows["choices"])
         kept = (Judged((one, other), Verdict(told), *why) for (one, other), told, *why in rows["verdicts"])
-        return SealedPlan(tuple(merges), tuple(choices), tuple(kept))
+        return SealedPlan(tuple(merges), tuple(choices), tuple(kept), rows["told"])
 
     def report(self, shard: Shard) -> PlanReport:
         """Read what is told of the plan that a finalize has sealed; raises `ArtifactMissing`."""
-        rows = self._get(shard, ("report",))
+        rows = self._get(shard, self._of_merges(shard, "plan"))["report"]
         held = (HeldGroup(tuple(one["ids"]), tuple(one["names"])) for one in rows["held"])
         return PlanReport(tuple(held), tuple(ValueClash(**one) for one in rows["clashes"]))
+
+    def seal_outdated(self, shard: Shard, entities: Iterable[str]) -> None:
+        """Store which entities were not merged as they had changed: they stay pending."""
+        self._put(shard, self._of_merges(shard, "outdated"), sorted(entities))
+
+    def _of_merges(self, shard: Shard, what: str) -> tuple[str, ...]:
+        return Phase.MERGE, self.finalizes.seal(shard, Phase.MERGE), what
 
     @staticmethod
     def _key(shard: Shard, what: tuple[str, ...]) -> str:
@@ -141,6 +166,12 @@ class Seals:
         if raw is None:
             raise ArtifactMissing("A sealed part of the finalize is missing in the artifact store.")
         return orjson.loads(raw)
+
+
+def spell_told(one: Named) -> str:
+    """Hash what an entity says of itself to judges, but for its description, which more texts of the same change."""
+    said = (one.label, one.name, sorted(one.aliases), sorted(one.properties.items()))
+    return ids.fingerprint(map(repr, said))
 
 
 def list_pending(curator: GraphCurator, kind: str) -> list[Pending]:

@@ -50,10 +50,10 @@ class Merging(Curating):
             holder = secrets.token_hex(8)
             with GraphLease.hold(build_leases(self.settings), graph, Access.EXCLUSIVE, holder) as lease:
                 build_writer(self.settings, graph).raise_fence(lease.epoch, exclusive=True)
-                undone = merges.undo(identity, lease.epoch)
+                undone = merges.undo(identity, lease.epoch, lease.renew)
         if not undone:
             raise MergeUnknown(
-                f"Nothing was merged away as {identity!r} in graph {graph}. Nothing was changed. "
+                f"Nothing is merged away as {identity!r} in graph {graph} (any more). "
                 f"`graphmill merges list --graph {graph}` shows what was."
             )
 
@@ -77,4 +77,4 @@ class Merging(Curating):
         """Tell what a finalize would merge now; changes nothing, and asks no language model."""
         decision = build_judging(self.settings, graph).decide(graph, lambda: None)
         with open_merges(self.settings, graph) as merges:
-            return preview_plan(decision.plan, merges, decision.counts)
+            return preview_plan(decision.plan, merges, decision.counts, decision.not_embedded)

@@ -1,4 +1,4 @@
-"""What stages need of one graph: to write, revise, curate, inspect and read it."""
+"""What stages need of one graph: to write, revise, curate and inspect it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
@@ -7,14 +7,11 @@ from pipeline.findings import Fault, KindFingerprint
 from pipeline.models import (
     Document,
     EmbeddingText,
-    Evidence,
-    FoundFact,
     GraphCounts,
     GraphRecord,
     Pending,
     PlacedDocument,
     StoredDocument,
-    WordMatches,
 )
 from pipeline.ontology import Ontology
 from pipeline.ports.merges import UNTOLD, MergeReason
@@ -157,6 +154,12 @@ class GraphCurator(Protocol):
     def record_store(self, store_id: str) -> None:
         """Write down that another artifact store is used from now on."""
 
+    def forget_superseded(self, keep_days: int, epoch: int) -> int:
+        """Forget a page of the passages that were superseded longer ago than that (0 days: all of them).
+
+        Gives how many went, 0 once none is left.
+        """
+
     def counts(self) -> GraphCounts:
         """Count what the graph holds."""
 
@@ -181,50 +184,3 @@ class GraphInspector(Protocol):
 
     def recipes(self) -> dict[str, str]:
         """Read what `GraphWriter.remember_recipe` has written down, by fingerprint."""
-
-
-class GraphReader(Protocol):
-    """Reads one graph for retrieval, never writing.
-
-    Documents that are not completely written, and what only they say, are left out. Where an index is
-    missing or being built, a search finds nothing, and `gaps` says so. Vectors are of shape
-    (dimension,) and unit length; similarities are cosines; ties go by id.
-
-    All raise `GraphMissing` and `GraphUnavailable`.
-    """
-
-    def gaps(self) -> list[str]:
-        """Say why searches may miss what the graph holds, in sentences; empty where they do not."""
-
-    def record(self) -> GraphRecord | None:
-        """Read what the graph's vectors were made with; None where nothing is written down."""
-
-    def nearest_passages(self, vector: Vectors, k: int) -> list[str]:
-        """Find ids of passages by similarity."""
-
-    def match_passages(self, words: Sequence[str], k: int) -> WordMatches:
-        """Find the k passages that hold most of the words, rare words counting more."""
-
-    def nearest_facts(self, vector: Vectors, k: int) -> list[FoundFact]:
-        """Find facts by similarity of their text, with the place where the first passage states each."""
-
-    def nearest_entities(self, vector: Vectors, k: int) -> list[str]:
-        """Find ids of entities by similarity of their names."""
-
-    def match_entities(self, words: Sequence[str], k: int) -> list[str]:
-        """Find ids of the entities whose names hold most of the words, rare words counting more."""
-
-    def entities_named(self, keys: Sequence[str]) -> dict[str, list[str]]:
-        """Find ids of entities by canonical key; keys that name nothing are left out."""
-
-    def passages_naming(self, entity_ids: Sequence[str], vector: Vectors, k: int) -> list[str]:
-        """Find ids of passages that mention an entity: those that open with it first, then by similarity."""
-
-    def linked_passages(self, passage_ids: Sequence[str], vector: Vectors, k: int) -> list[str]:
-        """Find ids of passages that open with an entity which one of the given others mentions, by similarity."""
-
-    def passages(self, ids: Sequence[str], vector: Vectors) -> list[Evidence]:
-        """Load passages in the order of their ids; the score is the similarity."""
-
-    def entities(self, ids: Sequence[str], vector: Vectors) -> list[Evidence]:
-        """Load entities in the order of their ids, with the place of the mention that describes each."""

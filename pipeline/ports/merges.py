@@ -1,6 +1,6 @@
 """What is told of merges and verdicts: how each came about, what it united, and how it is undone."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -145,12 +145,24 @@ class GraphMerges(Protocol):
         no merged entity. Needs the exclusive lease.
         """
 
-    def undo(self, duplicate: str, epoch: int) -> bool:
+    def undo(self, duplicate: str, epoch: int, progress: Callable[[], object] = ..., *, for_good: bool = True) -> bool:
         """Take what was merged away out again, with what had been merged into it before; False where it is not merged.
 
         Both get exactly their own mentions, supports and properties back, and what follows from these; they are
-        pending, and kept apart by a person's verdict from now on. Edges of other writers stay where they are.
-        Needs the exclusive lease; repeating it is harmless.
+        pending, and kept apart by a person's verdict from now on if it is `for_good`. Edges that other writers had on
+        the one before the merge go back to it as well, as new edges of the same type and properties. Not told apart,
+        and so left where they are: what others have written since the merge, or on facts that passages state, and
+        chunks that a relation of theirs gained from an equal one of the duplicate.
+
+        Needs the exclusive lease; repeating it is harmless. `progress` is called between its steps, of some seconds for
+        a hub of 50,000 mentions: it may renew the lease, and raise where that is lost. Before the one step that undoes
+        the merge, this ends it with only the verdict kept; after that step it is undone, and True is given.
+        """
+
+    def contested(self, ids: Sequence[str]) -> list[str]:
+        """List what went into a row of a table for its name alone, where another row bears that name by now.
+
+        Only names of the rows in `ids` are looked at: those that are new or changed.
         """
 
     def merges(self, after: str = "", limit: int = 100, *, number: int = 0) -> list[MergeRecord]:

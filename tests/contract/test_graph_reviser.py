@@ -16,7 +16,7 @@ from pipeline.adapters.falkor import (
     connect,
 )
 from pipeline.errors import GraphRejected, LeaseLost, WriteIncomplete
-from pipeline.models import Document
+from pipeline.models import WHOLE_GRAPH, Document
 from pipeline.ontology import DEFAULT_ONTOLOGY
 
 Make = Callable[..., Document]
@@ -144,7 +144,7 @@ def test_a_reader_sees_the_old_version_until_the_swap_and_the_new_one_from_then_
 def passages(graph: FalkorGraph, text: str):
     reader = FalkorReader(graph)
     (identity,) = [one for (one,) in graph.ro_query("MATCH (c:Chunk {text: $text}) RETURN DISTINCT c.id", text=text)]
-    return reader.passages([identity], [0.0] * 2)
+    return reader.passages([identity], [0.0] * 2, WHOLE_GRAPH)
 
 
 class Stop(Exception):
@@ -288,12 +288,15 @@ def test_a_half_staged_version_is_not_swapped_in(graph, writer, reviser, make_do
     assert visible(graph) == {FOUNDED[0]}
 
 
-def test_a_swap_whose_answer_was_lost_is_done(writer, reviser, make_document) -> None:
+def test_a_swap_whose_answer_was_lost_is_done(graph, writer, reviser, make_document, dump_graph) -> None:
     writer.write([make_document("a", FOUNDED)], 1, proceed)
     new = make_document("a", LEFT)
     reviser.stage([new], 1, proceed)
     reviser.swap(new, 1)
+    once = dump_graph(graph)
+    assert visible(graph) == {LEFT[0]}
     reviser.swap(new, 1)
+    assert dump_graph(graph) == once
 
 
 def test_a_finalize_between_two_steps_leaves_no_provisional_names(

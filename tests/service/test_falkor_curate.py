@@ -450,7 +450,7 @@ def test_a_merge_whose_premises_change_meanwhile_is_made_anew_unless_a_name_chan
     writer: FalkorWriter, curator: FalkorCurator, graph: FalkorGraph, make_document: Make, monkeypatch
 ) -> None:
     writer.write([make_document("a", SAID, SAID_OF_LTD)], EPOCH, proceed)
-    meant = merge._moved_relations
+    meant = merge.read_moved
     changes = ["e.born = 1960", "e:Odd", "e.name = 'Acme Limited'"]
 
     def change_first(*given):
@@ -458,7 +458,7 @@ def test_a_merge_whose_premises_change_meanwhile_is_made_anew_unless_a_name_chan
             graph.query(f"MATCH (e:__Entity__ {{id: $id}}) SET {changes.pop(0)}", id=LTD_ID)
         return meant(*given)
 
-    monkeypatch.setattr(merge, "_moved_relations", change_first)
+    monkeypatch.setattr(merge, "read_moved", change_first)
     assert not curator.merge(ACME_ID, LTD_ID, EPOCH)
     assert graph.ro_query("MATCH (m:__Merged__) RETURN m.id") == []
     changes[:] = ["e.home = 'Ely'"]

@@ -115,6 +115,26 @@ def test_a_value_that_is_set_aside_is_told_with_the_one_that_stays(finalizes, gr
     assert (clash.kept_value, clash.dropped_value) == (told[clash.kept], told[clash.dropped])
 
 
+def test_what_changes_after_it_was_judged_is_merged_by_no_stale_plan_and_looked_at_again(finalizes, graph, judge):
+    def change(phase):
+        if phase is Phase.MERGE:
+            graph.query("MATCH (e:__Entity__ {id: $id}) SET e.founded = 1999", id=GROUP)
+
+    status = finalizes.run(change)
+    assert (status.report["merges_planned"], status.report["merges_outdated"], status.report["merged"]) == (1, 1, 0)
+    assert {one.id for one in FalkorCurator(graph).pending("entity", -1, 9)} == {ACME, GROUP}
+    status = finalizes.run()
+    assert (len(judge.asked), status.report["merges_outdated"], status.report["merged"]) == (2, 0, 1)
+
+
+def test_a_preview_counts_the_names_that_have_no_vector_and_writes_nothing(finalizes, graph, dump_graph):
+    before = dump_graph(graph)
+    preview = Merging(finalizes.settings, None).plan_merges(finalizes.graph)
+    assert (preview.not_embedded, dump_graph(graph)) == (3, before)
+    finalizes.run()
+    assert Merging(finalizes.settings, None).plan_merges(finalizes.graph).not_embedded == 0
+
+
 def test_a_report_counts_the_time_of_each_phase_and_every_count_has_words(finalizes):
     report = finalizes.run().report
     assert {f"{phase}_ms" for phase in PHASES} <= report.keys()
@@ -177,9 +197,10 @@ def test_a_name_that_was_chosen_is_not_lost_with_a_finalize_that_failed_before_i
     finalizes, graph, judge, monkeypatch
 ):
     judge.name = "Acme Group"
-    with monkeypatch.context() as broken, pytest.raises(AssertionError, match="out of order"):
+    with monkeypatch.context() as broken:
         broken.setattr(FalkorCurator, "merge", Mock(side_effect=RuntimeError("out of order")))
-        finalizes.run()
+        with pytest.raises(AssertionError, match="out of order"):
+            finalizes.run()
     finalizes.run()
     assert len(judge.asked) == 2
     ((name,),) = graph.ro_query("MATCH (e:__Entity__) WHERE e.id IN $ids RETURN e.name", ids=[ACME, GROUP])

@@ -136,6 +136,7 @@ def test_a_dry_run_tells_merges_by_name_as_json(system, folder, graph_name):
     system.finish(system.client.submit([folder], folder, graph=graph_name, finalize="never"))
     status, (told,), _ = end(begin(system, "finalize", "--dry-run", "--graph", graph_name))
     assert (status, told["dry_run"], told["counts"]["sets"]) == (0, True, 1)
+    assert told["not_embedded"] > 1
     (merge,) = told["merges"]
     assert (merge["name"], merge["into_name"]) == ("Northlight Press Ltd", "Northlight Press")
     assert (told["held"], told["clashes"], told["undecided"]) == ([], [], [])

@@ -9,7 +9,7 @@ from scheduler.finalize import PHASES
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(120)]
 EARLY = 2
 """So many files are finalized before, so that there is a merge to undo."""
-UNDONE, INTO = "aihs__concept", f"{SOCIETY.lower()}__concept"
+UNDONE, INTO = "aihs__organization", f"{SOCIETY.lower()}__organization"
 DELETED = "file:note3.txt"
 """It is written with the files that the finalize is about, and gives names to its merges."""
 

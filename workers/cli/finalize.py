@@ -135,5 +135,10 @@ def _show_plan(output: Output, settings: "Settings", place: str, *, everything: 
     show_clashes(output, preview.report, more)
     show_undecided(output, preview.undecided, more)
     output.line(f"Graph {settings.graph}: {count_text(len(preview.merges), 'merge')}. Nothing was done.")
-    output.note("Names without a vector are compared by their spelling only; a finalize gives them one first.")
+    if preview.not_embedded:
+        names = count_text(preview.not_embedded, "new name has", "new names have")
+        output.line(
+            f"{names} no vector yet and could be compared by spelling only. A finalize embeds names first, so it may "
+            "merge more.",
+        )
     return ExitCode.OK

@@ -31,12 +31,23 @@ _WORDS = {
     "judge_calls": (Phase.JUDGE, "call of the language model", "calls of the language model"),
     "judge_tokens": (Phase.JUDGE, "token", "tokens"),
     "merged": (Phase.MERGE, "entity merged into another", "entities merged into others"),
+    "separated": (
+        Phase.MERGE,
+        "merge undone, as two rows of tables bear its name now",
+        "merges undone, as two rows of tables bear their names now",
+    ),
+    "merges_outdated": (
+        Phase.MERGE,
+        "merge put off, as its entities changed after they were judged",
+        "merges put off, as their entities changed after they were judged",
+    ),
     "entity_derived": (Phase.DERIVE, "entity brought up to date", "entities brought up to date"),
     "relation_derived": (Phase.FACTS, "fact brought up to date", "facts brought up to date"),
     "chunk_embedded": (Phase.EMBED, "passage embedded", "passages embedded"),
     "entity_embedded": (Phase.EMBED, "entity embedded", "entities embedded"),
     "relation_embedded": (Phase.EMBED, "fact embedded", "facts embedded"),
     "pending_cleared": (Phase.INDEX, "element done", "elements done"),
+    "superseded_forgotten": (Phase.INDEX, "superseded passage forgotten", "superseded passages forgotten"),
     "verdicts_forgotten": (Phase.INDEX, "verdict on gone entities forgotten", "verdicts on gone entities forgotten"),
 }
 _OPEN = ("held", "collisions", "undecided")

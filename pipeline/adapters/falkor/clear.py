@@ -12,6 +12,7 @@ from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.derive import derive_entities, derive_relations
 from pipeline.adapters.falkor.discard import Touched, discard_documents, read_touched
 from pipeline.adapters.falkor.fence import run_fenced
+from pipeline.adapters.falkor.past import follow_renames, keep_names
 from pipeline.adapters.falkor.pending import mark_pending
 from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.ports import Progress
@@ -55,6 +56,7 @@ def end_past(graph: FalkorGraph, document_ids: Sequence[str], epoch: int, progre
 
     The caller has let the engine settle its labels.
     """
+    follow_renames(graph, document_ids, epoch, progress)
     gone, touched = discard_documents(graph, [ids.past_version(one) for one in document_ids], epoch, progress)
     progress()
     touched.relations.update(_name_chunks(graph, document_ids, epoch, progress))
@@ -85,6 +87,7 @@ def _name_chunks(graph: FalkorGraph, document_ids: Sequence[str], epoch: int, pr
     for page in batched((row for rows in names.values() for row in rows), _PAGE):
         said = read_touched(graph, [before for before, *_ in page])
         mark_pending(graph, said.marks(), secrets.token_hex(8), epoch)
+        keep_names(graph, page, epoch)
         run_fenced(graph, cypher.NAME_CHUNKS, epoch, page)
         relations.update(said.relations)
         progress()

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from pipeline.adapters.falkor import derive, merge, pending, record, vectors
+from pipeline.adapters.falkor import derive, merge, past, pending, record, vectors
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.settle import settle_labels
 from pipeline.models import EmbeddingText, GraphCounts, GraphRecord, Pending
@@ -55,6 +55,10 @@ class FalkorCurator:
     def record_store(self, store_id: str) -> None:
         """See `GraphCurator.record_store`."""
         record.record_store(self._graph, store_id)
+
+    def forget_superseded(self, keep_days: int, epoch: int) -> int:
+        """See `GraphCurator.forget_superseded`."""
+        return past.forget_superseded(self._graph, keep_days, epoch)
 
     def counts(self) -> GraphCounts:
         """See `GraphCurator.counts`."""

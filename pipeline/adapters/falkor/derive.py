@@ -8,16 +8,18 @@ import secrets
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import batched
 from typing import Any
 
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
-from pipeline.adapters.falkor.merged import merged_into, resolve_merged
+from pipeline.adapters.falkor.merged import merged_into
 from pipeline.adapters.falkor.pages import fill_pages
 from pipeline.adapters.falkor.pending import mark_pending
 from pipeline.adapters.falkor.properties import derive_properties
 from pipeline.adapters.falkor.settle import settle_labels
-from pipeline.ids import key_of, relation_key, split_relation_key
+from pipeline.adapters.falkor.stated import Ends, list_stated, resolve_ends
+from pipeline.ids import KEY_SEPARATOR, key_of, relation_key, split_relation_key
 from pipeline.resolve import canonical_key
 from pipeline.write import pick_description, pick_name, spell_fact
 
@@ -55,14 +57,16 @@ _DELETE_UNMENTIONED = """
 UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) WHERE outdegree(e, 'MENTIONED_IN') = 0
 DELETE e RETURN count(*)
 """
-_RELATIONS_OF = """
-UNWIND $rows AS id MATCH (e:__Entity__ {id: id}) MATCH (e)-[x:RELATES]-()
-RETURN DISTINCT startNode(x).id, x.rel_type, endNode(x).id
-"""
 _SUPPORTS = """
 UNWIND $rows AS r MATCH (a:__Entity__ {id: r[0]}) MATCH (a)-[s:__SUPPORT__]->(c:Chunk) WHERE s.tgt IN r[1]
 RETURN r[0], s.rel_type, s.tgt, c.id, s.description
 """
+_ALL_SUPPORTS = """
+UNWIND $rows AS id MATCH (a:__Entity__ {id: id}) MATCH (a)-[s:__SUPPORT__]->(c:Chunk)
+RETURN id, s.rel_type, s.tgt, c.id, s.description
+"""
+_SEARCHED = 20
+"""Targets that the engine looks for, one by one for each support; of more it gives all supports, in less time."""
 _RELATIONS = """
 UNWIND $rows AS r MATCH (a:__Entity__ {id: r[0]}) MATCH (b:__Entity__ {id: r[2]})
 OPTIONAL MATCH (a)-[x:RELATES {rel_type: r[1]}]->(b)
@@ -74,16 +78,19 @@ MERGE (a)-[x:RELATES {rel_type: r[1]}]->(b)
 SET x.fact = r[3], x.description = r[4], x.src_name = r[5], x.tgt_name = r[6], x.source_chunk_ids = r[7]
 RETURN count(*)
 """
-# Asked again in the query that deletes: a writer may have stated it once more since it was read.
+# Asked again in the query that deletes: a writer may have stated it once more since it was read. Both ends are bound
+# first, and no index is offered: the planner would go through all relations of a hub, or of a type, for each row.
 _DELETE_UNSTATED = """
-UNWIND $rows AS r MATCH (a:__Entity__ {id: r[0]}) MATCH (b:__Entity__ {id: r[2]})
-MATCH (a)-[x:RELATES {rel_type: r[1]}]->(b)
-OPTIONAL MATCH (a)-[s:__SUPPORT__ {rel_type: r[1]}]->(:Chunk) WHERE s.tgt IN r[3]
-WITH x, count(s) AS supports WHERE supports = 0
+UNWIND $rows AS r MATCH (a:__Entity__ {id: r[1]})
+OPTIONAL MATCH (a)-[s:__SUPPORT__]->()
+WITH r, a, collect(DISTINCT s.rel_type + $separator + s.tgt) AS stated
+UNWIND r[0] AS w
+WITH a, w, stated WHERE none(one IN w[2] WHERE one IN stated)
+MATCH (b:__Entity__ {id: w[1]})
+WITH a, b, w MATCH (a)-[x:RELATES]->(b) WHERE coalesce(x.rel_type, '') = w[0]
 DELETE x RETURN count(*)
 """
-
-type _Ends = tuple[str, str, str]
+_DELETED_AT_ONCE = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +126,8 @@ def derive_entities(graph: FalkorGraph, ids: Sequence[str], epoch: int, *, settl
         if name != before_name:
             renamed.append(identity)
     # Before the names change, so that a crash in between forgets no fact that spells an old one.
-    touched = [("relation", relation_key(*ends)) for ends in graph.ro_query(_RELATIONS_OF, renamed)]
+    stated = resolve_ends(graph, list_stated(graph, merged_into(graph, renamed)))
+    touched = [("relation", relation_key(*ends)) for ends in sorted(stated)]
     mark_pending(graph, touched, secrets.token_hex(8), epoch)
     # A row's entity keeps no list of its properties, so it is always looked at.
     described = {identity for identity, _, is_described in found if is_described} | {one for one in ids if key_of(one)}
@@ -141,42 +149,45 @@ def _candidate_names(identity: str, spellings: dict[str, int], own: dict[str, in
 
 def derive_relations(graph: FalkorGraph, ids: Sequence[str], epoch: int) -> int:
     """See `GraphCurator.derive_relations`; ids of entities that have been merged away are followed."""
-    wanted = _follow_merges(graph, ids)
+    wanted = resolve_ends(graph, (split_relation_key(key) for key in ids))
     members = merged_into(graph, {target for _, _, target in wanted})
     statements = _read_statements(graph, wanted, members)
-    changed, unstated = [], []
+    changed: list[list[Any]] = []
+    unstated: defaultdict[str, list[Any]] = defaultdict(list)
     for source, rel_type, target, source_name, target_name, stored in graph.ro_query(_RELATIONS, sorted(wanted)):
         said = statements.get((source, rel_type, target))
         if said is None:
-            unstated.append([source, rel_type, target, sorted(members[target])])
+            stating = [f"{rel_type}{KEY_SEPARATOR}{as_id}" for as_id in sorted(members[target])]
+            unstated[source].append([rel_type, target, stating])
             continue
         fact = spell_fact(source_name, rel_type, target_name, said.description)
         derived = [fact, said.description, source_name, target_name, list(said.chunk_ids)]
         if derived != stored:
             changed.append([source, rel_type, target, *derived])
-    return _run_pages(graph, _SET_RELATIONS, changed, epoch) + _run_pages(graph, _DELETE_UNSTATED, unstated, epoch)
-
-
-def _follow_merges(graph: FalkorGraph, ids: Iterable[str]) -> set[_Ends]:
-    """Give the relations that pending ids mean now; what merges have closed to a loop is none."""
-    keys = [split_relation_key(key) for key in ids]
-    merged = resolve_merged(graph, {end for source, _, target in keys for end in (source, target)})
-    resolved = ((merged.get(source, source), kind, merged.get(target, target)) for source, kind, target in keys)
-    return {(source, kind, target) for source, kind, target in resolved if source != target}
+    rows = [[list(some), source] for source, gone in unstated.items() for some in batched(gone, _DELETED_AT_ONCE)]
+    deleted = (run_fenced(graph, _DELETE_UNSTATED, epoch, page, separator=KEY_SEPARATOR) for page in fill_pages(rows))
+    return _run_pages(graph, _SET_RELATIONS, changed, epoch) + sum(deleted)
 
 
 def _read_statements(
-    graph: FalkorGraph, wanted: Collection[_Ends], members: dict[str, set[str]]
-) -> dict[_Ends, _Statement]:
+    graph: FalkorGraph, wanted: Collection[Ends], members: dict[str, set[str]]
+) -> dict[Ends, _Statement]:
     """Read the supports of relations, which name their target as it was extracted."""
     targets: defaultdict[str, set[str]] = defaultdict(set)
     target_of = {as_id: target for target, as_ids in members.items() for as_id in as_ids}
     for source, _, target in wanted:
         targets[source] |= members[target]
-    rows = [[source, sorted(as_ids)] for source, as_ids in sorted(targets.items())]
-    chunks: defaultdict[_Ends, set[str]] = defaultdict(set)
-    descriptions: defaultdict[_Ends, set[str]] = defaultdict(set)
-    for source, rel_type, as_id, chunk, description in graph.ro_query(_SUPPORTS, rows):
+    rows = [[source, sorted(as_ids)] for source, as_ids in sorted(targets.items()) if len(as_ids) <= _SEARCHED]
+    related = [source for source, as_ids in sorted(targets.items()) if len(as_ids) > _SEARCHED]
+    chunks: defaultdict[Ends, set[str]] = defaultdict(set)
+    descriptions: defaultdict[Ends, set[str]] = defaultdict(set)
+    found = (
+        *graph.ro_query(_SUPPORTS, rows),
+        *(row for one in related for row in graph.ro_query(_ALL_SUPPORTS, [one])),
+    )
+    for source, rel_type, as_id, chunk, description in found:
+        if as_id not in target_of:
+            continue
         ends = (source, rel_type, target_of[as_id])
         chunks[ends].add(chunk)
         descriptions[ends].add(description or "")

@@ -8,6 +8,7 @@ from itertools import batched
 
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
+from pipeline.adapters.falkor.past import keep_passages, settle_past
 from pipeline.adapters.falkor.pending import mark_pending
 from pipeline.ids import relation_key
 from pipeline.ports import Progress
@@ -55,15 +56,19 @@ def discard_documents(
     Gives how many chunks of each node went, and what they touched.
 
     Entities and relations that lose something are pending before they do, so that finalize derives
-    them anew, and deletes those that nothing mentions or states any more.
+    them anew, and deletes those that nothing mentions or states any more. Of a version that was replaced the
+    passages are kept apart where that is wanted, see `past`; of a document that was removed nothing is.
     """
     gone: Counter[str] = Counter()
     touched = Touched()
     if not nodes or not run_fenced(graph, _UNSTAGE, epoch, nodes):
         return gone, touched
+    kept = settle_past(graph, nodes, epoch, progress)
     for page in batched(graph.ro_query(_CHUNKS, nodes), _PAGE):
         said = read_touched(graph, [chunk for chunk, _ in page])
         mark_pending(graph, said.marks(), secrets.token_hex(8), epoch)
+        if superseded := [row for row in page if row[1] in kept]:
+            keep_passages(graph, superseded, epoch)
         run_fenced(graph, _DELETE_CHUNKS, epoch, page)
         gone.update(node for _, node in page)
         touched.entities.update(said.entities)

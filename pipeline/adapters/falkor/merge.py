@@ -5,7 +5,6 @@ was extracted as stays on the edge, so that an update, a delete or an undo stays
 """
 
 import secrets
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +12,14 @@ import orjson
 
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
+from pipeline.adapters.falkor.merged import resolve_merged
+from pipeline.adapters.falkor.moving import read_moved, spell_moves
 from pipeline.adapters.falkor.schema import quote_label
 from pipeline.adapters.falkor.told import DROPPED
 from pipeline.adapters.falkor.united import MERGED_LABELS, list_conflicts, select_foreign
 from pipeline.adapters.falkor.unmerged import differing, read_family
-from pipeline.ids import relation_key
+from pipeline.adapters.falkor.verdicts import verdict_key
+from pipeline.models.judging import PERSON, Verdict, pair_of
 from pipeline.ports.merges import Collision, MergeReason
 from pipeline.write import pick_properties
 
@@ -30,49 +32,20 @@ _TOLD = """
 UNWIND $rows AS id MATCH (e:__Entity__ {id: id})-[m:MENTIONED_IN]->() WHERE m.properties <> ''
 RETURN id, m.properties, count(m)
 """
-_TYPES = "MATCH (e:__Entity__ {{id: $id}}){pattern}() RETURN DISTINCT type(x)"
-# With what the survivor says of the same relation, if it has it.
-_SOURCE_OF = """
-MATCH (s:__Entity__ {id: $into}) MATCH (e:__Entity__ {id: $id})-[x:RELATES]->(o)
-OPTIONAL MATCH (s)-[y:RELATES {rel_type: x.rel_type}]->(o)
-RETURN x.rel_type, o.id, y.description, x.description
-"""
-_TARGET_OF = """
-MATCH (s:__Entity__ {id: $into}) MATCH (e:__Entity__ {id: $id})<-[x:RELATES]-(o)
-OPTIONAL MATCH (s)<-[y:RELATES {rel_type: x.rel_type}]-(o)
-RETURN x.rel_type, o.id, y.description, x.description
-"""
-_OUT, _IN = "-[x]->", "<-[x]-"
-
-# What makes two edges to one neighbour the same edge; other types are keyed on their ends alone.
-_EDGE_KEYS = {
-    "RELATES": "{{rel_type: coalesce({x}.rel_type, '')}}",
-    "MENTIONED_IN": "{{as_id: coalesce({x}.as_id, d.id)}}",
-    "__SUPPORT__": "{{rel_type: {x}.rel_type, src: {x}.src, tgt: {x}.tgt}}",
-}
-_UNITE_CHUNKS = """
-ON MATCH SET {y}.source_chunk_ids = coalesce({y}.source_chunk_ids, []) +
-    [i IN coalesce({x}.source_chunk_ids, []) WHERE NOT i IN coalesce({y}.source_chunk_ids, [])]
-"""
-# Each block has variables of its own: the engine lets a subquery's names out into what follows it.
-_BLOCK = """
-CALL {{ WITH s, d MATCH (d){left}[{x}:{edge}]{right}({o}) WHERE ID({o}) <> ID(s) AND ID({o}) <> ID(d)
-       MERGE (s){left}[{y}:{edge} {key}]{right}({o})
-       ON CREATE SET {y} += properties({x}) {unite}
-       RETURN count(*) AS {n} }}
-"""
 # Keeps what an entity was before its first merge; what others have written on it since then belongs to it as well.
 _REMEMBER = """
 CALL {{ WITH s, d MERGE (o{e}:__Unmerged__ {{id: {e}.id}})
        ON CREATE SET o{e} = properties({e}), o{e}.__labels__ = labels({e}), o{e}.embedding = NULL {since}
        RETURN count(*) AS n{e} }}
 """
-# All that the query was generated from.
+# All that the query was generated from; and what a person keeps apart stays apart, whoever asks.
 _HEAD = """
 MATCH (s:__Entity__ {{id: $survivor}}) MATCH (d:__Entity__ {{id: $duplicate}})
 WHERE s.name = $survivor_name AND d.name = $duplicate_name AND indegree(d) + outdegree(d) = $degree
   AND keys(s) = $survivor_keys AND keys(d) = $duplicate_keys
   AND labels(s) = $survivor_labels AND labels(d) = $duplicate_labels {premises}
+OPTIONAL MATCH (v:__Verdict__ {{id: $verdict}})
+WITH s, d, v WHERE v IS NULL OR v.judge <> $person OR v.verdict <> $different
 WITH s, d
 """
 _TAIL = """
@@ -89,8 +62,6 @@ SET m.into = $survivor, m.name = d.name, m.into_name = $survivor_name, m.label =
 DELETE d
 RETURN count(*)
 """
-_COLLISIONS, _EXCERPT = 20, 200
-"""Relations told differently that a merge remembers, and characters of each: a hub has thousands."""
 _ATTEMPTS = 3
 """What others change meanwhile is read again, and the query made anew."""
 
@@ -109,17 +80,15 @@ class _Node:
     """When its last merge was."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    """The relations that the survivor will hold in the duplicate's place, and those that it tells differently."""
-
-    keys: list[str]
-    collisions: list[Collision]
-
-
 def merge_entities(graph: FalkorGraph, survivor: str, duplicate: str, epoch: int, why: MergeReason) -> bool:
     """See `GraphCurator.merge`."""
     if survivor == duplicate:
+        return False
+    # Another writer may have made an id again that was merged away: it can only go where it went before.
+    before = resolve_merged(graph, [survivor, duplicate])
+    if before.get(survivor) == duplicate:
+        survivor, duplicate = duplicate, survivor
+    elif survivor in before or before.get(duplicate, survivor) != survivor:
         return False
     names: tuple[Any, Any] | None = None
     for _ in range(_ATTEMPTS):
@@ -140,7 +109,7 @@ def _merge(
 ) -> bool:
     own = select_foreign(kept.properties, gone.properties)
     other = select_foreign(gone.properties, kept.properties)
-    moved = _moved_relations(graph, survivor, duplicate)
+    moved = read_moved(graph, survivor, duplicate)
     collisions = _property_collisions(graph, {survivor: own, duplicate: other}) + moved.collisions
     aliases = {
         *(kept.properties.get("aliases") or ()),
@@ -155,7 +124,7 @@ def _merge(
         _HEAD.format(premises=_premises(own, other))
         + _remember("s", kept)
         + _remember("d", gone)
-        + "".join(_edge_blocks(graph, duplicate))
+        + "".join(spell_moves(graph, survivor, duplicate, moved))
         + f"SET {', '.join(changes)} WITH s, d"
         + _TAIL
     )
@@ -174,13 +143,17 @@ def _merge(
         degree=gone.degree,
         aliases=sorted(aliases),
         gained=gained,
-        moved=moved.keys,
+        moved=sorted(moved.keys),
+        **moved.values(),
         phase=why.phase,
         reason=why.reason,
         judge=why.judge,
         number=why.number,
         collisions=orjson.dumps(collisions, default=str).decode() if collisions else None,
         last=max(kept.last, gone.last),
+        verdict=verdict_key(pair_of(survivor, duplicate)),
+        person=PERSON,
+        different=Verdict.DIFFERENT,
         mark=secrets.token_hex(8),
     )
     return merged > 0
@@ -211,40 +184,6 @@ def _property_collisions(graph: FalkorGraph, foreign: dict[str, dict[str, Any]])
         told[identity][spelled] = int(times)
     kept, gone = ({**foreign[one], **(pick_properties(told[one]) if told[one] else {})} for one in foreign)
     return [Collision("property", one.name, one.kept, one.dropped) for one in list_conflicts(kept, gone)]
-
-
-def _moved_relations(graph: FalkorGraph, survivor: str, duplicate: str) -> _Moved:
-    pair = {survivor, duplicate}
-    found = [
-        (relation_key(survivor, kind, other) if cypher is _SOURCE_OF else relation_key(other, kind, survivor), *told)
-        for cypher in (_SOURCE_OF, _TARGET_OF)
-        for kind, other, *told in graph.ro_query(cypher, id=duplicate, into=survivor)
-        if other not in pair
-    ]
-    collisions = [
-        Collision("relation", key, kept[:_EXCERPT], (dropped or "")[:_EXCERPT])
-        for key, kept, dropped in found
-        if kept is not None and kept != dropped
-    ]
-    return _Moved(sorted({key for key, *_ in found}), collisions[:_COLLISIONS])
-
-
-def _edge_blocks(graph: FalkorGraph, duplicate: str) -> Iterator[str]:
-    """Write one block for each type and direction of the duplicate's edges.
-
-    Edges between the two and of the duplicate with itself stay behind and go with it. Every pattern
-    starts from the bound duplicate: from a labelled far end the planner would scan the label.
-    """
-    edges = [
-        (left, name, right)
-        for pattern, left, right in ((_OUT, "-", "->"), (_IN, "<-", "-"))
-        for (name,) in sorted(graph.ro_query(_TYPES.format(pattern=pattern), id=duplicate))
-    ]
-    for number, (left, name, right) in enumerate(edges):
-        own = {variable: f"{variable}{number}" for variable in "xyon"}
-        key = _EDGE_KEYS.get(name, "").format(**own)
-        unite = _UNITE_CHUNKS.format(**own) if name == "RELATES" else ""
-        yield _BLOCK.format(left=left, edge=quote_label(name), right=right, key=key, unite=unite, **own)
 
 
 def _premises(own: dict[str, Any], other: dict[str, Any]) -> str:

@@ -1,8 +1,8 @@
 """The merges and verdicts of a graph, as one object."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from pipeline.adapters.falkor import choose, explain, named, undo, verdicts
+from pipeline.adapters.falkor import choose, contested, explain, named, undo, verdicts
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.models.judging import Judged, Named, Pair
 from pipeline.ports import Vectors
@@ -31,9 +31,15 @@ class FalkorMerges:
         """See `GraphMerges.choose`."""
         return choose.choose(self._graph, survivor, name, keep, epoch)
 
-    def undo(self, duplicate: str, epoch: int) -> bool:
+    def undo(
+        self, duplicate: str, epoch: int, progress: Callable[[], object] = lambda: None, *, for_good: bool = True
+    ) -> bool:
         """See `GraphMerges.undo`."""
-        return undo.undo_merge(self._graph, duplicate, epoch)
+        return undo.undo_merge(self._graph, duplicate, epoch, progress, for_good=for_good)
+
+    def contested(self, ids: Sequence[str]) -> list[str]:
+        """See `GraphMerges.contested`."""
+        return contested.list_contested(self._graph, ids)
 
     def merges(self, after: str = "", limit: int = 100, *, number: int = 0) -> list[MergeRecord]:
         """See `GraphMerges.merges`."""

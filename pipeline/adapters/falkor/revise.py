@@ -23,8 +23,10 @@ from pipeline.ports import Progress
 class FalkorReviser:
     """Implements `pipeline.ports.GraphReviser` for one FalkorDB graph."""
 
-    def __init__(self, graph: FalkorGraph) -> None:
+    def __init__(self, graph: FalkorGraph, *, keep_superseded: bool = False) -> None:
+        """Change the documents of a graph; replaced passages are kept for citations where it is wanted."""
         self._graph = graph
+        self._keep = keep_superseded
 
     def stage(self, documents: Sequence[Document], epoch: int, progress: Progress) -> None:
         """See `GraphReviser.stage`."""
@@ -35,7 +37,7 @@ class FalkorReviser:
         swapped = run_fenced(
             self._graph, cypher.SWAP, epoch, id=document.id, next=ids.next_version(document.id),
             past=ids.past_version(document.id), version=statements.version_of(document),
-            stamp=statements.stamp_row(document), clearing=statements.CLEARING,
+            stamp=statements.stamp_row(document), clearing=statements.CLEARING, keep=self._keep,
         )  # fmt: skip
         if swapped != 1 and not self._is_swapped(document):
             raise WriteIncomplete(f"the new version of document {document.id!r} is not there: it is written again")
@@ -56,7 +58,7 @@ class FalkorReviser:
     def rename(self, document_id: str, to: Document, epoch: int) -> bool:
         """See `GraphReviser.rename`."""
         place = {"id": to.id, "path": to.path, "run": to.run_id, "root": to.root, "clearing": statements.CLEARING}
-        renamed = run_fenced(self._graph, cypher.RENAME, epoch, old=document_id, **place) > 0
+        renamed = run_fenced(self._graph, cypher.RENAME, epoch, old=document_id, keep=self._keep, **place) > 0
         if not renamed and document_id in read_versions(self._graph, [document_id]):
             raise WriteIncomplete(f"document {document_id!r} cannot be named {to.id!r}: there is one, or it changes")
         return renamed

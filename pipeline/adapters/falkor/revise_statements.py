@@ -28,12 +28,15 @@ STAGED = """
 UNWIND $rows AS r MATCH (p:Document {id: r[0]}) WHERE p.writing = r[1] SET p.staged = true RETURN count(p)
 """
 # One past version at a time: passages that two of them share would be nobody's.
+# `kept_version` says that what goes is to be kept, see `past`; '' is no removal.
 # One property goes at a time: of two that one SET removes from an element, the engine may take others.
 SWAP = """
 MATCH (p:Document {id: $next}) WHERE p.writing = $version AND p.staged
 MATCH (d:Document {id: $id})
 OPTIONAL MATCH (o:Document {id: $past})
 WITH p, d, o WHERE o IS NULL
+SET d.kept_version = CASE WHEN $keep THEN d.content_hash ELSE '' END, d.replaced_at = timestamp()
+WITH p, d
 SET d.id = $past, d.content_hash = NULL
 WITH p, d SET d.writing = NULL
 WITH p
@@ -46,7 +49,7 @@ MATCH (d:Document {id: $id})
 OPTIONAL MATCH (o:Document {id: $past})
 WITH d, o WHERE o IS NULL
 SET d.id = $past, d.content_hash = NULL
-WITH d SET d.writing = NULL
+WITH d SET d.writing = NULL WITH d SET d.kept_version = NULL
 RETURN count(d)
 """
 # The passages get their names afterwards: readers know them by the document that holds them.
@@ -54,7 +57,8 @@ RENAME = """
 MATCH (d:Document {id: $old}) WHERE d.content_hash <> '' AND d.writing IS NULL
 OPTIONAL MATCH (o:Document {id: $id})
 WITH d, o WHERE o IS NULL
-SET d.id = $id, d.path = $path, d.run_id = $run, d.root = $root, d.replaced = true, d.writing = $clearing
+SET d.id = $id, d.path = $path, d.run_id = $run, d.root = $root, d.replaced = true, d.writing = $clearing,
+    d.moved_from = $old, d.replaced_at = timestamp(), d.kept_version = CASE WHEN $keep THEN d.content_hash ELSE '' END
 RETURN count(d)
 """
 RESTAMP = """
@@ -104,4 +108,8 @@ LINKS = """
 UNWIND $rows AS id MATCH (d:Document {id: id})-[:PART_OF]->(a:Chunk)-[:NEXT_CHUNK]->(b:Chunk) RETURN a.id, b.id
 """
 UNLINK = "UNWIND $rows AS r MATCH (a:Chunk {id: r[0]})-[n:NEXT_CHUNK]->(b:Chunk {id: r[1]}) DELETE n RETURN count(*)"
-DONE = "UNWIND $rows AS id MATCH (d:Document {id: id}) WHERE d.writing = $clearing SET d.writing = NULL RETURN count(d)"
+DONE = """
+UNWIND $rows AS id MATCH (d:Document {id: id}) WHERE d.writing = $clearing
+SET d.moved_from = NULL WITH d SET d.replaced_at = NULL WITH d SET d.kept_version = NULL WITH d SET d.writing = NULL
+RETURN count(d)
+"""

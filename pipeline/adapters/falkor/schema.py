@@ -32,6 +32,9 @@ _RANGE_INDEXES = (
     ("__Merged__", "id"),
     ("__Merged__", "into"),
     ("__Unmerged__", "id"),
+    ("__Past__", "id"),
+    ("__Past__", "document_id"),
+    ("__Past__", "replaced_at"),
     ("__Verdict__", "id"),
     ("__GraphRAGConfig__", "id"),
     ("__Recipe__", "id"),
@@ -45,7 +48,8 @@ _SEED = """
 CREATE (a:{labels} {{id: '', kind: '', mark: '', into: '', name: '', type: '', description: '', canonical_key: '',
                      aliases: [''], content_hash: '', source_hash: '', fingerprint: '', run_id: '', writing: '',
                      embedded_hash: '', root: '', settings: '', replaced: false, staged: false, state: '',
-                     source: '', target: '', number: 0, hash: '', at: 0, __properties__: ['']}})
+                     source: '', target: '', number: 0, hash: '', at: 0, __properties__: [''],
+                     document_id: '', kept_version: '', moved_from: '', replaced_at: 0}})
 CREATE (b)
 CREATE (a)-[:PART_OF {{index: 0}}]->(b), (a)-[:NEXT_CHUNK]->(b),
        (a)-[:MENTIONED_IN {{as_id: '', name: '', description: '', spans: '', properties: ''}}]->(b),

@@ -5,21 +5,28 @@ itself: so an undo needs no record of what a merge moved, and undoing merges in 
 """
 
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from itertools import batched
 from typing import Any
 
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.derive import derive_entities, derive_relations
 from pipeline.adapters.falkor.fence import run_fenced
 from pipeline.adapters.falkor.merged import resolve_merged
+from pipeline.adapters.falkor.returning import Returning, spell_returning
 from pipeline.adapters.falkor.schema import quote_label
 from pipeline.adapters.falkor.settle import settle_labels
+from pipeline.adapters.falkor.stated import list_stated
 from pipeline.adapters.falkor.united import CHOSEN, KEPT, LABELS, MERGED_LABELS, select_foreign
 from pipeline.adapters.falkor.unmerged import Changes, Family, differing, read_family
 from pipeline.adapters.falkor.verdicts import put_verdicts
+from pipeline.errors import LeaseLost
 from pipeline.ids import relation_key
 from pipeline.models.judging import PERSON, Judged, Verdict, pair_of
 
+_DERIVED_AT_ONCE = 2_000
+"""Relations derived between two signs of life: a second, as all supports of a hub are read each time."""
 UNDONE = "undone"
 """The reason of the verdict that an undo leaves."""
 _INTO = "MATCH (m:__Merged__ {id: $id}) RETURN m.into"
@@ -30,12 +37,6 @@ MERGE (o:__Unmerged__ {id: id}) ON CREATE SET o.type = r.type, o.name = r.name, 
 RETURN count(*)
 """
 _NODE = "MATCH (e:__Entity__ {id: $id}) RETURN labels(e), properties(e)"
-# Wherever an entity is the target of a support, the passage mentions it.
-_SUPPORTS = """
-MATCH (r:__Entity__ {id: $root})-[m:MENTIONED_IN]->(c) WHERE m.as_id IN $members
-WITH DISTINCT c MATCH (c)<-[s:__SUPPORT__]-(o) WHERE s.src IN $members OR s.tgt IN $members
-RETURN DISTINCT s.src, s.rel_type, s.tgt
-"""
 _UNDO = """
 MATCH (m:__Merged__ {{id: $id}}) WHERE m.into = $into
 MATCH (r:__Entity__ {{id: $root}})
@@ -52,6 +53,7 @@ CALL {{ WITH r, x MATCH (r)-[a:MENTIONED_IN]->(c) WHERE a.as_id IN $members
 CALL {{ WITH r, x MATCH (r)-[f:__SUPPORT__]->(c) WHERE f.src IN $members
        CREATE (x)-[g:__SUPPORT__]->(c) SET g = properties(f) DELETE f
        RETURN count(*) AS supports }}
+{returning}
 {removals}
 WITH m, r
 CALL {{ WITH m UNWIND $pending AS thing
@@ -70,7 +72,9 @@ DELETE m, q RETURN count(*)
 """
 
 
-def undo_merge(graph: FalkorGraph, duplicate: str, epoch: int) -> bool:
+def undo_merge(
+    graph: FalkorGraph, duplicate: str, epoch: int, progress: Callable[[], object], *, for_good: bool
+) -> bool:
     """See `GraphMerges.undo`."""
     found = graph.ro_query(_INTO, id=duplicate)
     if not found:
@@ -79,21 +83,30 @@ def undo_merge(graph: FalkorGraph, duplicate: str, epoch: int) -> bool:
     root = resolve_merged(graph, [duplicate])[duplicate]
     family = read_family(graph, root)
     node = graph.ro_query(_NODE, id=root)
-    # Before, so that a crash in between leaves no pair that the next finalize merges again.
-    put_verdicts(graph, [Judged(pair_of(duplicate, into), Verdict.DIFFERENT, UNDONE, PERSON)], epoch)
+    if for_good:
+        # Before, so that a crash in between leaves no pair that the next finalize merges again.
+        put_verdicts(graph, [Judged(pair_of(duplicate, into), Verdict.DIFFERENT, UNDONE, PERSON)], epoch)
     if not node:
         gone = run_fenced(graph, _FORGET, epoch, id=duplicate, into=into, unneeded=_unneeded(family, duplicate))
         return gone > 0
     if unknown := [one for one in family.members(root) if one not in family.own]:
         run_fenced(graph, _ASSUME, epoch, unknown, root=root)
         family = read_family(graph, root)
-    relations = _touched(graph, family, duplicate)
+    progress()
+    returning = spell_returning(graph, family, duplicate)
+    relations = sorted({*_touched(graph, family, duplicate), *returning.relations})
     settle_labels(graph)
-    if not _take_out(graph, family, duplicate, into, node[0], relations, epoch):
+    progress()
+    if not _take_out(graph, family, duplicate, into, node[0], returning, relations, epoch):
         return False
-    # All of it is pending: this is for the readers until the next finalize, which ends what a crash leaves of it.
-    derive_entities(graph, [duplicate, root], epoch, settled=True)
-    derive_relations(graph, relations, epoch)
+    # All of it is pending: this is for the readers until the next finalize, which ends what a crash leaves of it. So a
+    # lease that is lost from here on is no failure: it is undone.
+    with suppress(LeaseLost):
+        progress()
+        derive_entities(graph, [duplicate, root], epoch, settled=True)
+        for page in batched(relations, _DERIVED_AT_ONCE):
+            progress()
+            derive_relations(graph, page, epoch)
     return True
 
 
@@ -103,6 +116,7 @@ def _take_out(
     duplicate: str,
     into: str,
     node: Sequence[Any],
+    returning: Returning,
     relations: Sequence[str],
     epoch: int,
 ) -> bool:
@@ -127,6 +141,7 @@ def _take_out(
     cypher = _UNDO.format(
         labels="".join(f":{quote_label(one)}" for one in sorted(family.labels(duplicate) - {"__Entity__"})),
         changes=changes.spell("m, r, x"),
+        returning=returning.clauses,
         removals="".join(f"REMOVE r:{quote_label(one)} " for one in sorted(lost)),
     )
     pending = [(one, "entity") for one in (duplicate, family.root)] + [(one, "relation") for one in relations]
@@ -143,6 +158,7 @@ def _take_out(
             unneeded=_unneeded(family, duplicate),
             mark=secrets.token_hex(8),
             **changes.values,
+            **returning.values,
         )
         > 0
     )
@@ -156,7 +172,7 @@ def _unneeded(family: Family, duplicate: str) -> list[str]:
 
 def _touched(graph: FalkorGraph, family: Family, duplicate: str) -> list[str]:
     """Name the relations that an undo changes: as they are, and as they will be."""
-    found = graph.ro_query(_SUPPORTS, root=family.root, members=family.members(duplicate))
+    found = list_stated(graph, {family.root: family.members(duplicate)})
     now = resolve_merged(graph, {end for source, _, target in found for end in (source, target)})
     leaving = set(family.members(duplicate))
     keys: set[str] = set()

@@ -91,10 +91,18 @@ class Family:
 
     def foreign(self, identity: str) -> dict[str, Any]:
         """Fold what others have written on a member and on those that went into it."""
+        folded: dict[str, dict[str, Any]] = {}
+        # Those that went into one come after it in the list, however many steps it takes.
+        for member in reversed(self.members(identity)):
+            folded[member] = self._fold(member, folded)
+        return folded[identity]
+
+    def _fold(self, identity: str, folded: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         own = self.own.get(identity)
         united = dict(own.foreign) if own else {}
         for child in self.children.get(identity, ()):
-            united = unite(united, self.foreign(child))
+            # One that is not there yet closes a circle, which no merge makes.
+            united = unite(united, folded.get(child, {}))
         if own is None or not own.keep:
             return united
         said = {name: self.own[one].foreign.get(name) for name, one in own.keep.items() if self._holds(identity, one)}

@@ -17,13 +17,13 @@ TEXTS = (
     f"in spring Ada Quill joined {MILLS} near Port Ember, and {PRESS} met {SOCIETY} there.",
     f"in autumn Bram Oster left {PRESS} Ltd for AIHS.",
     f"one day {PRESS} Limited sold {OPTICS} to Cleo Venn of Amber Forge North.",
-    "then Larkspor Optics Works bought Amber Forge South from AIHS near Port Ember.",
+    "then Larskpur Optics Works bought Amber Forge South from AIHS near Port Ember.",
     f"so Dov Moss of {SOCIETY} wrote to Larkspur Optic Works about The {PRESS}.",
     "they say ABC met Amber Boat Club, that ABC left Ashford Bell Company, and that Ada Quil saw it.",
     f"at last {MILLS} Ltd hired Ada Quill, Finn Lark and Finn Larke from {PRESS}.",
 )
 """Names of one spelling, with and without legal form, an acronym, slips, and names that stay apart or open."""
-TABLE = TableOrder("Concept", "id", "name", {})
+TABLE = TableOrder("Organization", "id", "name", {})
 SETTINGS = {
     "GRAPHMILL_EXTRACTOR": "alike_models:extract",
     "GRAPHMILL_EMBED__EMBEDDER": "python:alike_models:embed",

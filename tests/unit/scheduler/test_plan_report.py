@@ -1,12 +1,16 @@
 """What is told of a plan of merges: names, values that collide, and that it is kept as it was sealed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
+import pytest
+
+from pipeline.errors import ArtifactMissing
 from pipeline.models.judging import Judged, Named, Verdict
 from pipeline.resolve.resolution import Clash, Plan, PlannedMerge
 from scheduler.finalize import Phase, Shard
 from scheduler.plan_report import HeldGroup, PlanReport, ValueClash, preview_plan, report_plan
-from scheduler.seals import Seals
+from scheduler.seals import Seals, spell_told
 
 SHARD = Shard("kb", 7, Phase.JUDGE, 0)
 ENTITIES = {
@@ -33,6 +37,15 @@ class Kept(dict):
     """An artifact store in memory."""
 
     put = dict.__setitem__
+
+
+class Names:
+    """The one side of `FinalizeLedger` that is asked: under which name the plan is."""
+
+    name = ""
+
+    def seal(self, shard: Shard, phase: Phase) -> str:
+        return self.name
 
 
 def same(one: str, other: str) -> Judged:
@@ -62,8 +75,30 @@ def test_a_preview_tells_merges_and_open_pairs_by_name() -> None:
 
 
 def test_a_report_is_read_as_it_was_sealed() -> None:
-    seals = Seals(Kept(), None)
+    seals = Seals(Kept(), Names())
     plan = Plan(held=(("a", "c"),), clashes=(AGES, Clash("a", "age", "a", "c")))
     report = report_plan(plan, Entities())
-    seals.seal_plan(SHARD, plan, report, ())
+    seals.seal_plan(SHARD, plan, report, (), {})
+    seals.finalizes.name, _ = seals.seal(SHARD, Phase.MERGE, None)
     assert seals.report(Shard("kb", 7, Phase.INDEX, 0)) == report
+
+
+def test_a_plan_that_comes_late_is_read_by_nobody_and_one_that_is_lost_is_told() -> None:
+    seals = Seals(Kept(), Names())
+    with pytest.raises(ArtifactMissing):
+        seals.seal(SHARD, Phase.MERGE, None)
+    first = Plan((PlannedMerge("a", "b", same("a", "b")),))
+    seals.seal_plan(SHARD, first, PlanReport(), (), {"a": "hash"})
+    seals.finalizes.name, _ = seals.seal(SHARD, Phase.MERGE, None)
+    sealed = seals.plan(SHARD)
+    seals.seal_plan(SHARD, Plan((PlannedMerge("a", "c", same("a", "c")),)), PlanReport((HeldGroup((), ()),)), (), {})
+    assert (seals.plan(SHARD), seals.report(SHARD)) == (sealed, PlanReport())
+    assert ([merge[:2] for merge in sealed.merges], sealed.told) == ([("a", "b")], {"a": "hash"})
+
+
+def test_what_an_entity_tells_is_its_label_name_aliases_and_properties() -> None:
+    one = Named("a", "Person", "Ada", ("A.", "B."), "of Ely", {"age": 1})
+    same_told = replace(one, aliases=("B.", "A."), description="of Bath", degree=7, pending=True)
+    assert spell_told(same_told) == spell_told(one)
+    others = [{"label": "Firm"}, {"name": "Bea"}, {"aliases": ("A.",)}, {"properties": {"age": True}}]
+    assert spell_told(one) not in {spell_told(replace(one, **other)) for other in others}
