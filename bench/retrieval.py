@@ -2,10 +2,9 @@
 
     python bench/retrieval.py FOLDER --graph hotpot
 
-FOLDER holds `docs.jsonl` (id, title, text) and `questions.jsonl` (id, question, gold_docs); the graph
-holds the documents as files named by their ids (the settings' servers are asked). The settings of
-retrieval are chosen on the half `tune` alone; `held`
-says whether they hold elsewhere.
+FOLDER holds `docs.jsonl` (id, title, text) and `questions.jsonl` (id, question, gold_docs); the graph holds the
+documents as files named by their ids, title and text a paragraph each (the settings' servers are asked). The settings
+of retrieval are chosen on the half `tune` alone; `held` says whether they hold elsewhere.
 """
 
 import argparse
@@ -20,8 +19,9 @@ from statistics import mean
 from typing import Any
 
 from pipeline.adapters.falkor import FalkorReader
+from pipeline.models import WHOLE_GRAPH, Query, SearchPath
 from pipeline.ports import Embedder, GraphReader, Vectors
-from pipeline.retrieve import find_passages, read_question
+from pipeline.retrieve import find_passages
 from pipeline.retrieve.question import split_words
 from pipeline.retrieve.rank import Ranking, fuse
 from workers.bootstrap import build_embedder
@@ -31,6 +31,8 @@ from workers.settings import load_settings
 TOP = 5
 DEPTH = 30
 """Passages looked at for the first documents: several may be of one."""
+ENTITIES = 10
+"""First entities whose passages stand for the path that finds entities by words and meaning."""
 HALVES = ("tune", "held", "all")
 K1, B = 1.5, 0.75
 
@@ -83,22 +85,29 @@ def judge(names: Sequence[str], gold: Sequence[str]) -> Score:
 
 def rank_all(text: str, reader: GraphReader, embedder: Embedder, bm25: Bm25) -> dict[str, list[str]]:
     """Rank documents for one question by each method, best first."""
-    question = read_question(text)
-    found = find_passages(question, reader, embedder)
-    alone = {ranking.path: [ranking] for ranking in found.rankings}
+    found = find_passages(Query(text), reader, embedder)
+    by = {ranking.way or str(ranking.path): ranking for ranking in found.rankings}
+    fuzzy = [identity for identity, paths in found.entities.items() if SearchPath.FUZZY_NAMES in paths]
+    of_fuzzy = reader.passages_naming(fuzzy[:ENTITIES], found.vector, DEPTH, WHOLE_GRAPH)
     methods = {
-        "meaning alone": alone["meaning"],
-        "words alone": alone["words"],
-        "without links": [ranking for ranking in found.rankings if ranking.path != "links"],
+        "passages by meaning": [by["meaning"]],
+        "passages by words": [by["words"]],
+        "exact_names": [by["exact_names"]],
+        "fuzzy_names": [Ranking("fuzzy_names", 1.0, of_fuzzy)],
+        "facts": [by["facts"]],
+        "links of the rest": [by["links"]],
+        "without links": [ranking for ranking in found.rankings if ranking is not by["links"]],
+        "without vectors": [ranking for ranking in found.rankings if ranking is not by["vectors"]],
         "fused": list(found.rankings),
     }
-    ranked = {name: _documents(rankings, reader, found.vector) for name, rankings in methods.items()}
-    return {"BM25 (no graph)": bm25.rank(question.words), **ranked}
+    ranked = {name: [identity for identity, _ in fuse(rankings)][:DEPTH] for name, rankings in methods.items()}
+    ranked["rerank=cosine"] = list(by["vectors"].ids)[:DEPTH]
+    documents = {name: _documents(ids, reader, found.vector) for name, ids in ranked.items()}
+    return {"BM25 (no graph)": bm25.rank(found.question.words), **documents}
 
 
-def _documents(rankings: Sequence[Ranking], reader: GraphReader, vector: Vectors) -> list[str]:
-    best = [identity for identity, _ in fuse(rankings)][:DEPTH]
-    return [PurePosixPath(passage.source).stem for passage in reader.passages(best, vector)]
+def _documents(ids: Sequence[str], reader: GraphReader, vector: Vectors) -> list[str]:
+    return [PurePosixPath(passage.source).stem for passage in reader.passages(ids, vector, WHOLE_GRAPH)]
 
 
 def main() -> None:
@@ -121,11 +130,11 @@ def main() -> None:
             for half in (half_of(asked["id"]), "all"):
                 scores[method, half].append(score)
 
-    print(f"{'':18}" + "".join(f"{half:>16}" for half in HALVES))
+    print(f"{'':22}" + "".join(f"{half:>16}" for half in HALVES))
     for method in dict.fromkeys(method for method, _ in scores):
         row = [scores[method, half] for half in HALVES]
         cells = (f"{mean(s.recall for s in one):9.3f} {mean(s.complete for s in one):6.3f}" for one in row)
-        print(f"{method:18}" + "".join(cells))
+        print(f"{method:22}" + "".join(cells))
     print(f"recall@{TOP} and all-gold@{TOP} of {', '.join(f'{len(scores[method, h])} {h}' for h in HALVES)} questions")
 
 

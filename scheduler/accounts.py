@@ -1,10 +1,12 @@
-"""What calls of language models are counted and limited by: the run that they are for, or an account of a finalize.
+"""What calls of language models are counted and limited by: the run that they are for, or an account.
 
 A finalize belongs to its graph and to no run, so each has an account of its own, where a run has its record: the
-next finalize begins with a new budget, and finds what was answered before.
+next finalize begins with a new budget, and finds what was answered before. Questions have one a day.
 """
 
 import shlex
+from collections.abc import Mapping
+from datetime import date
 from typing import cast
 
 import redis
@@ -14,13 +16,14 @@ from scheduler.keys import read_name, spell_name
 from scheduler.records import Budget
 from scheduler.scripts import reaching_ledger
 
-_FINALIZE = "finalize"
+_FINALIZE, _QUESTIONS = "finalize", "questions"
 _SPENT = ["llm_calls", "llm_tokens_in", "llm_tokens_out", "llm_unpriced", "llm_usd"]
 USD_SETTING, TOKENS_SETTING = "GRAPHMILL_JUDGE_MAX_USD", "GRAPHMILL_JUDGE_MAX_TOKENS"
+DAILY_USD, DAILY_TOKENS = "GRAPHMILL_ANSWERS_MAX_USD", "GRAPHMILL_ANSWERS_MAX_TOKENS"
 
 
 class Accounts:
-    """The accounts of finalizes; a run's is its own record.
+    """The accounts of finalizes and of questions; a run's is its own record.
 
     Args:
         client: A client of the ledger's Redis with `decode_responses=True`.
@@ -37,12 +40,21 @@ class Accounts:
 
         Raises `LedgerUnavailable`.
         """
-        name = f"{_FINALIZE}:{spell_name(graph)}:{number}"
+        return self._open(f"{_FINALIZE}:{spell_name(graph)}:{number}", budget, {"graph": graph})
+
+    @reaching_ledger()
+    def open_questions(self, day: date, budget: Budget) -> str:
+        """Give the name of the account of all questions of a day, which may spend so much in all.
+
+        Raises `LedgerUnavailable`.
+        """
+        return self._open(f"{_QUESTIONS}:{day.isoformat()}", budget, {})
+
+    def _open(self, name: str, budget: Budget, more: Mapping[str, str]) -> str:
         pipe = self._redis.pipeline(transaction=True)
         pipe.hdel(_key(name), "max_usd", "max_tokens")
-        pipe.hset(_key(name), "graph", graph)
-        for field, limit in budget.as_fields().items():
-            pipe.hset(_key(name), field, limit)
+        for field, value in {"account": name, **more, **budget.as_fields()}.items():
+            pipe.hset(_key(name), field, value)
         pipe.pexpire(_key(name), self._keep_ms)
         pipe.execute()
         return name
@@ -66,6 +78,11 @@ def spell_spent(account: str, kind: str, spent: float, limit: float) -> str:
             f"nothing was merged. To go on with the same budget anew: graphmill finalize --graph {shlex.quote(graph)} "
             f"(a larger one: {USD_SETTING if usd else TOKENS_SETTING}, on the workers)"
         )
+    if account.startswith(f"{_QUESTIONS}:"):
+        return (
+            f"The budget of today's questions is spent: {what}. It begins anew tomorrow (UTC); a larger one: "
+            f"{DAILY_USD if usd else DAILY_TOKENS}, on the workers"
+        )
     return (
         f"The budget of run {account} is spent: {what}. What was answered is kept. "
         f"To go on: graphmill resume {account} {'--max-usd' if usd else '--max-tokens'} N, with a larger N"
@@ -77,6 +94,8 @@ def spell_unpriced(account: str, model: str) -> str:
     if finalize := _read_finalize(account):
         graph, number = finalize
         whose, usd, tokens = f"finalize {number} of graph {graph!r}", USD_SETTING, TOKENS_SETTING
+    elif account.startswith(f"{_QUESTIONS}:"):
+        whose, usd, tokens = "a day's questions", DAILY_USD, DAILY_TOKENS
     else:
         whose, usd, tokens = "its run", "--max-usd", "--max-tokens"
     return (

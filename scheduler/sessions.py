@@ -1,12 +1,16 @@
 """Evidence numbers of a conversation: what `[3]` means there, and nowhere else.
 
 A session's state is four Redis keys under `gm:session:ID:`: `counter` (last number, last
-use), `numbers` (item to number), `texts` (number to text) and `used` (items by last use, for dropping the
+use), `numbers` (item to number), `items` (number to record) and `used` (items by last use, for dropping the
 oldest). Each operation is one script, so any number of processes may serve one conversation.
 """
 
+import json
 import re
+import secrets
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any
 
 import redis
 
@@ -17,18 +21,39 @@ from scheduler.scripts import Scripts
 
 CAPACITY = 2_000
 """Items that a session remembers; the ones used longest ago are dropped first. The GraphRAG SDK's number."""
+UNNAMED_SECONDS = 3_600
+"""Longest that a session outlives its last use which its caller did not name: most of these are used once."""
+MOST_ITEM_CHARS = 16_000
+"""Of an item's text that are remembered: passages are shorter, but a table's cell may hold a book."""
 NO_NUMBER = 0
 """Stands for an item without text: there is nothing to cite."""
 
+_UNNAMED = "unnamed-"
 _SESSION_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
+@dataclass(frozen=True, slots=True)
+class Cited:
+    """What a number means."""
+
+    evidence: Evidence
+    """Its text is cut at `MOST_ITEM_CHARS`."""
+    tool: str
+    """What gave it first: `retrieve` or `navigate`."""
+    graph: str
+
+
+_FIELDS = tuple(field.name for field in fields(Evidence))
+_NOTHING = asdict(Evidence("", "", "", 0.0))
+
+
 class EvidenceSessions:
-    """Numbers evidence per session and gives its full text back for the citation check.
+    """Numbers evidence per session, and says for the citation check what the numbers mean.
 
     Args:
         client: A client of the ledger's Redis with `decode_responses=True`.
-        expiry_seconds: How long a session outlives its last use. Afterwards its numbers start anew.
+        expiry_seconds: How long a session outlives its last use, but no longer than `UNNAMED_SECONDS` where its id is
+            one of `new_session_id`. Afterwards its numbers start anew.
     """
 
     def __init__(self, client: "redis.Redis", *, expiry_seconds: int) -> None:
@@ -37,46 +62,71 @@ class EvidenceSessions:
         self._expiry_seconds = expiry_seconds
         self._scripts = Scripts(client, "")
 
-    def number(self, session_id: str, items: Sequence[Evidence]) -> list[int]:
+    def number(self, session_id: str, items: Sequence[Evidence], tool: str, graph: str) -> list[int]:
         """Number items, parallel to `items`, from 1, unique over all calls of the session.
 
-        The same item (kind, id and text) keeps its number; an item without text gets `NO_NUMBER`.
-        Of more than `CAPACITY` items in one call only the last can be cited.
+        The same item (graph, kind, id and text) keeps its number, and what was first known of it; an item without
+        text gets `NO_NUMBER`. Of more than `CAPACITY` items in one call only the last can be cited.
 
         Raises:
-            QueryInvalid: For a session id that is not 1 to 64 letters, digits, dots, dashes, underscores.
+            QueryInvalid: As `check_session_id`.
             LedgerUnavailable: Where Redis does not answer; the call may be repeated.
         """
-        _check_id(session_id)
+        check_session_id(session_id)
         arguments: list[str] = []
         for item in items:
             if item.text.strip():
-                arguments += (fingerprint((item.kind, item.id, item.text)), item.text)
+                name = fingerprint((graph, item.kind, item.id, item.text))
+                arguments += (name, _write(Cited(item, tool, graph)))
         given: Iterator[int] = iter(
-            self._scripts.call("session_number", session_id, CAPACITY, self._expiry_seconds, *arguments)
+            self._scripts.call("session_number", session_id, CAPACITY, self._life(session_id), *arguments)
         )
         return [next(given) if item.text.strip() else NO_NUMBER for item in items]
 
-    def texts(self, session_id: str, numbers: Iterable[int]) -> dict[int, str]:
-        """Look up the full texts of numbers; those unknown to this session are left out.
+    def items(self, session_id: str, numbers: Iterable[int]) -> dict[int, Cited]:
+        """Look up what numbers mean; those unknown to this session are left out.
 
         Raises:
             QueryInvalid: As `number` does, and for a session that never was, or has expired.
             LedgerUnavailable: As `number` does.
         """
-        _check_id(session_id)
+        check_session_id(session_id)
         asked = list(dict.fromkeys(numbers))
-        found = self._scripts.call("session_texts", session_id, self._expiry_seconds, *asked)
+        found = self._scripts.call("session_items", session_id, self._life(session_id), *asked)
         if found is None:
             raise QueryInvalid(
-                f"The session {session_id!r} is unknown here or has expired ({self._expiry_seconds:,} s after its last "
-                "use): its numbers mean nothing. Ask the question again; `graphmill ask` begins a new session."
+                f"The session {session_id!r} is unknown here or has expired ({self._life(session_id):,} s after its "
+                "last use): its numbers mean nothing. Ask the question again; `graphmill ask` begins a new session."
             )
-        return {number: text for number, text in zip(asked, found, strict=True) if text is not None}
+        return {number: _read(record) for number, record in zip(asked, found, strict=True) if record is not None}
+
+    def _life(self, session_id: str) -> int:
+        return min(self._expiry_seconds, UNNAMED_SECONDS) if session_id.startswith(_UNNAMED) else self._expiry_seconds
 
 
-def _check_id(session_id: str) -> None:
+def new_session_id() -> str:
+    """Make an id for a session that its caller did not name."""
+    return _UNNAMED + secrets.token_hex(8)
+
+
+def check_session_id(session_id: str) -> None:
+    """Raise `QueryInvalid` for one that is not 1 to 64 letters, digits, dots, dashes, underscores."""
     if not _SESSION_ID.fullmatch(session_id):
         raise QueryInvalid(
             "a session id is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit"
         )
+
+
+def _write(cited: Cited) -> str:
+    """Write what is not as in an empty item: most items have half of the fields."""
+    values = asdict(replace(cited.evidence, text=cited.evidence.text[:MOST_ITEM_CHARS]))
+    said = {name: value for name, value in values.items() if value != _NOTHING[name]}
+    return json.dumps({**said, "tool": cited.tool, "graph": cited.graph}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _read(record: str) -> Cited:
+    """Read a record, of an older release with fewer fields or of a newer one with more."""
+    said: dict[str, Any] = json.loads(record)
+    values = {name: said.get(name, _NOTHING[name]) for name in _FIELDS}
+    evidence = Evidence(**{**values, "paths": tuple(values["paths"])})
+    return Cited(evidence, said.get("tool", ""), said.get("graph", ""))

@@ -1,29 +1,34 @@
-"""Task shells of the query worker. Errors come back as data: their class name and what to do."""
+"""Task shell of the query worker: a message is the id of a job, whose record tells the rest."""
 
 from typing import Any
 
-import structlog
-from celery import shared_task
+from celery import Celery, current_app, shared_task, signals
 
-from pipeline.errors import PipelineError
+from scheduler.job_runs import run_job
 from tasks.resources import current
 
-_log = structlog.get_logger(__name__)
+QUEUE = "query"
+_GRACE_SECONDS = 30.0
+"""Time that a question has to end in good order after its limit."""
 
 
-@shared_task(name="query.retrieve", ignore_result=False)
-def retrieve(graph: str, question: str, k: int, session: str) -> dict[str, Any]:
-    """Find numbered evidence for a question."""
-    try:
-        return {"ok": current().queries.retrieve(graph, question, k, session)}
-    except PipelineError as error:
-        return {"error": type(error).__name__, "message": str(error)}
+# Its events would take a quarter of the time that a question spends on the queue; its record tells more.
+@shared_task(name="query.work", send_events=False)
+def work(job: str) -> None:
+    """Answer a job, or a slice of it."""
+    resources = current()
+    run_job(resources.jobs, resources.queries.run, job)
 
 
-@shared_task(name="query.check_citations", ignore_result=False)
-def check_citations(session: str, draft: str) -> dict[str, Any]:
-    """Check a draft's citations against the session's evidence."""
-    try:
-        return {"ok": current().queries.check(session, draft)}
-    except PipelineError as error:
-        return {"error": type(error).__name__, "message": str(error)}
+def send_job(app: Celery, job: str, seconds: float) -> None:
+    """Put a job's message on the queue; a worker may take so long for it, and no longer than for any task."""
+    soft = min(seconds, app.conf.task_soft_time_limit)
+    # Sent by its name, a task's result would be kept unless the message says otherwise.
+    app.send_task(work.name, (job,), soft_time_limit=soft, time_limit=soft + _GRACE_SECONDS, ignore_result=True)
+
+
+@signals.worker_process_init.connect
+def _warm_up(**_: Any) -> None:
+    """Load the models of questions before the first one comes; not where other work is done."""
+    if QUEUE in current_app.amqp.queues.consume_from:
+        current().warm_up()

@@ -13,7 +13,9 @@ from kombu.exceptions import OperationalError
 
 from pipeline.errors import TransientError
 from scheduler.finalize import FinalizeLedger, Shard
+from scheduler.jobs import QueryJobs
 from scheduler.ledger import Ledger
+from scheduler.query_kinds import QueryKinds
 from scheduler.stages import Work
 from scheduler.tick import DispatchConfig, Sender, TickReport, tick
 from scheduler.verbs import RunVerbs
@@ -31,16 +33,6 @@ class FinalizeSteps(Protocol):
         """Once a phase is over, give the shards of the next one (to one caller only)."""
 
 
-class Queries(Protocol):
-    """Reads of the graph on behalf of a client; arguments and results are plain JSON values."""
-
-    def retrieve(self, graph: str, question: str, k: int, session: str) -> dict[str, object]:
-        """Find numbered evidence for a question."""
-
-    def check(self, session: str, draft: str) -> dict[str, object]:
-        """Check a draft's citations against the session's evidence."""
-
-
 @dataclass(frozen=True, slots=True)
 class Resources:
     """Everything that a shell hands its message to."""
@@ -51,9 +43,12 @@ class Resources:
     stages: Mapping[str, Work]
     """The stages of ingest and `discard`, by the names that claims use."""
     finalize_steps: FinalizeSteps
-    queries: Queries
+    queries: QueryKinds
     sender: Sender
     dispatch: Callable[[], DispatchConfig]
+    jobs: QueryJobs
+    warm_up: Callable[[], object]
+    """Loads what every question needs."""
 
     def tick(self) -> TickReport:
         """Do all control work that is due now."""

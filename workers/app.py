@@ -54,7 +54,12 @@ def _enter_worker(**_: Any) -> None:
         reason = str(error) if isinstance(error, PermanentError) else traceback.format_exc()
         raise SystemExit(f"This worker cannot start: {reason}") from error
     queues = app.amqp.queues.consume_from
-    if ("extract" in queues and settings.recipe.asks_model) or ("finalize" in queues and settings.judge == "llm"):
+    asks_model = {
+        "extract": settings.recipe.asks_model,
+        "finalize": settings.judge == "llm",
+        "query": bool(settings.llm.model),
+    }
+    if any(asks for queue, asks in asks_model.items() if queue in queues):
         preload_models()
     bind(lambda: build_resources(settings))
     offer = Offer(identify_artifacts(settings), tuple(list_extractors(settings)), settings.embed.embedder)

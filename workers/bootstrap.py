@@ -5,6 +5,7 @@ from functools import cache, lru_cache, partial
 from operator import itemgetter
 
 import structlog
+from celery import current_app
 from pydantic import ValidationError
 
 from pipeline.adapters.artifact_gc import collect_garbage
@@ -46,10 +47,8 @@ from scheduler.leases import Leases
 from scheduler.ledger import Ledger
 from scheduler.name_vectors import NameVectors
 from scheduler.preparing import Graphs
-from scheduler.query import Questions
 from scheduler.recipe import Recipe
 from scheduler.seals import Seals
-from scheduler.sessions import EvidenceSessions
 from scheduler.tick import DispatchConfig
 from scheduler.verbs import RunVerbs
 from scheduler.verify import Verification
@@ -60,7 +59,9 @@ from tasks.resources import Resources
 from workers.connections import connect_redis
 from workers.extractors import build_extractor, check_extractor
 from workers.graphs import curate, inspect_graph, open_graph, open_reader
+from workers.jobs import build_jobs
 from workers.judges import Judges, check_judge
+from workers.querying import build_questions
 from workers.settings import Settings
 
 _log = structlog.get_logger(__name__)
@@ -236,6 +237,7 @@ def build_resources(settings: Settings) -> Resources:
         curator_of=curator_of,
         stores_in_use=lambda: {worker.offer.store for worker in workers.living()},
         page_size=settings.embed.page_size,
+        keep_days=settings.keep_superseded_days,
     )
 
     @lru_cache(maxsize=64)
@@ -250,7 +252,7 @@ def build_resources(settings: Settings) -> Resources:
 
     graphs = Graphs(
         writer_of,
-        cache(lambda graph: FalkorReviser(graph_of(graph))),
+        cache(lambda graph: FalkorReviser(graph_of(graph), keep_superseded=settings.keep_superseded_days > 0)),
         cache(lambda graph: FalkorOntologies(graph_of(graph))),
         curation.check_record,
     )
@@ -268,7 +270,6 @@ def build_resources(settings: Settings) -> Resources:
         turn_seconds=settings.soft_time_limit / 2,
     )
     writing = WriteStages(Assembler(root_of, recipe_of, artifacts), graphs, leases)
-    sessions = EvidenceSessions(connect_redis(settings), expiry_seconds=settings.session_seconds)
     return Resources(
         ledger=ledger,
         verbs=build_verbs(settings, ledger),
@@ -281,7 +282,9 @@ def build_resources(settings: Settings) -> Resources:
             "discard": writing.discard,
         },
         finalize_steps=curation,
-        queries=Questions(reader_of, embedder, sessions),
+        queries=build_questions(settings, calls, embedder, reader_of),
+        jobs=build_jobs(settings, current_app),
+        warm_up=lambda: embedder.embed(["a question"]),
         sender=CanvasSender(),
         dispatch=lambda: build_dispatch(settings, workers),
     )

@@ -12,6 +12,8 @@ class Role:
     queues: tuple[str, ...]
     concurrency: int
     purpose: str
+    tasks_per_process: int = 0
+    """Tasks after which a process makes room for a new one; 0 takes Celery's setting."""
 
 
 ROLES = {
@@ -23,7 +25,9 @@ ROLES = {
         Role("extract", ("extract",), 0, "find entities and relations"),
         Role("write", ("write",), 2, "write to the graph, which has one writer at a time"),
         Role("finalize", ("finalize",), 0, "merge, derive, embed, index"),
-        Role("query", ("query",), 1, "answer retrieval and citation checks"),
+        # Two, so that one that waits for a language model leaves one to all others. A new process loads the embedder
+        # anew, and questions leave nothing behind.
+        Role("query", ("query",), 2, "answer questions, look texts up, check citations", tasks_per_process=100_000),
         Role("control", ("control",), 1, "run the control loop for beat"),
     )
 }
@@ -37,6 +41,7 @@ def worker_arguments(role: Role, concurrency: int) -> list[str]:
         # The process id keeps two workers of one role on one host apart.
         f"--hostname={role.name}-{os.getpid()}@%h",
         f"--concurrency={role.concurrency or concurrency}",
+        *([f"--max-tasks-per-child={role.tasks_per_process}"] if role.tasks_per_process else []),
         "--pool=prefork",
         "--without-gossip",
         "--without-mingle",

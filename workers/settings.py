@@ -158,8 +158,28 @@ class Settings(BaseSettings):
     graph_timeout: float = Field(
         default=60, ge=2, description="Likewise for FalkorDB; longer than its longest query may take."
     )
-    session_seconds: int = Field(default=86_400, ge=1, description="Life of a session's evidence numbers.")
-    query_timeout: float = Field(default=30, gt=0, description="Seconds that a command waits for a query's answer.")
+    session_seconds: int = Field(
+        default=86_400,
+        ge=1,
+        description="Life of a named session's evidence numbers after their last use; an hour where it was not named.",
+    )
+    query_timeout: float = Field(
+        default=30,
+        gt=0,
+        description="Seconds that a command waits for a query's answer; 120 at least where a model is asked.",
+    )
+    keep_superseded_days: int = Field(
+        default=30,
+        ge=0,
+        description="Days for which passages that an update replaced can still be read by their evidence number; "
+        "0 keeps none. What is deleted is never kept.",
+    )
+    answers_max_usd: float | None = Field(
+        default=None, gt=0, description="What questions may spend on a language model each day (UTC), in US dollars."
+    )
+    answers_max_tokens: int | None = Field(
+        default=None, gt=0, description="Likewise in tokens, of prompts and answers together."
+    )
 
     # What it says
     log_level: str = Field(

@@ -1,6 +1,6 @@
 """What the stages need from outside, as protocols; `pipeline.adapters` implements them."""
 
-from pipeline.ports.graph import GraphCurator, GraphInspector, GraphReader, GraphReviser, GraphWriter, Progress
+from pipeline.ports.graph import GraphCurator, GraphInspector, GraphReviser, GraphWriter, Progress
 from pipeline.ports.models import (
     ArtifactStore,
     CallingExtractor,
@@ -13,6 +13,7 @@ from pipeline.ports.models import (
     Vectors,
 )
 from pipeline.ports.ontologies import CandidateState, CandidateStore, OntologyStore, StoredOntology, TypeCandidate
+from pipeline.ports.reading import GraphReader
 
 __all__ = [
     "ArtifactStore",

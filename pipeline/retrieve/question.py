@@ -11,9 +11,7 @@ from pipeline.extract import clean
 from pipeline.resolve import canonical_key
 
 MAX_QUESTION_CHARS = 4_000
-"""A longer text is a document, not a question; its vector and words would say nothing."""
-MAX_PASSAGES = 100
-"""Most passages that one question may ask for."""
+"""What follows in a longer one is not read: it is a document then, and its vector and words would say nothing."""
 _MAX_WORDS = 50
 """Distinct words that are searched for; the first ones."""
 _LONGEST_NAME = 8
@@ -51,29 +49,33 @@ class Question:
         words: Its distinct words in lower case, without stop words unless it has no others.
         names: Those of the words that are capitalised.
         phrases: Its runs of words that may be names.
+        cut: Whether it was too long, and only its beginning was read.
     """
 
     text: str
     words: tuple[str, ...]
     names: frozenset[str]
     phrases: tuple[Phrase, ...]
+    cut: bool = False
 
 
 def read_question(raw: str) -> Question:
     """Read a question; its marks, quotes and operators are taken for punctuation, whatever they mean to an index.
 
-    Raises `QueryInvalid` where it is too long or holds no word.
+    Of one that is longer than `MAX_QUESTION_CHARS` only so much is read, from its first word on. Raises
+    `QueryInvalid` where it holds no word.
     """
-    if len(raw) > MAX_QUESTION_CHARS:
-        raise QueryInvalid(f"the question has {len(raw)} characters; ask in at most {MAX_QUESTION_CHARS}")
     text = unicodedata.normalize("NFC", clean(raw))
+    cut = len(text) > MAX_QUESTION_CHARS
+    if cut:
+        text = text[_first_word(text) :][:MAX_QUESTION_CHARS]
     words = split_words(text)
     if not words:
         raise QueryInvalid("the question is empty: it holds no letter or digit")
     content = tuple(content_words(words)[:_MAX_WORDS])
     capitalised = (token for token in text.split()[1:] if any(char.isupper() for char in token))
     names = frozenset(word for token in capitalised for word in split_words(token))
-    return Question(text, content, names & frozenset(content), tuple(_phrases(text)))
+    return Question(text, content, names & frozenset(content), tuple(_phrases(text)), cut)
 
 
 def split_words(text: str) -> list[str]:
@@ -99,6 +101,11 @@ def longest_phrases(phrases: Sequence[Phrase], keys: Collection[str]) -> list[Ph
             for other in named
         )
     ]
+
+
+def _first_word(text: str) -> int:
+    found = re.search(r"[^\W_]", text)
+    return found.start() if found else 0
 
 
 @cache

@@ -16,11 +16,15 @@ _SATURATION, _LENGTH_SHARE = 1.2, 0.75
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """One search's ids, best first, and how much it counts beside the others."""
+    """One search's ids, best first, and how much it counts beside the others.
+
+    `path` is empty for one that finds nothing of its own; `way` tells searches of a path apart.
+    """
 
     path: str
     weight: float
     ids: Sequence[str]
+    way: str = ""
 
 
 def fuse(rankings: Iterable[Ranking]) -> list[tuple[str, tuple[str, ...]]]:
@@ -28,9 +32,11 @@ def fuse(rankings: Iterable[Ranking]) -> list[tuple[str, tuple[str, ...]]]:
     scores: defaultdict[str, float] = defaultdict(float)
     paths: defaultdict[str, list[str]] = defaultdict(list)
     for ranking in rankings:
+        path = str(ranking.path)
         for rank, identity in enumerate(ranking.ids, start=1):
             scores[identity] += ranking.weight / (_RANK_OFFSET + rank)
-            paths[identity].append(ranking.path)
+            if path not in ("", *paths[identity]):
+                paths[identity].append(path)
     return [(identity, tuple(paths[identity])) for identity in sorted(scores, key=lambda i: (-scores[i], i))]
 
 

@@ -286,6 +286,7 @@ def test_scripts_change_states_by_moves_alone():
     guilty = [
         f"{path.name}: {line.strip()}"
         for path in sorted(LUA.glob("*.lua"))
+        if not path.name.startswith("query_")  # of jobs, not of runs and files
         for line in path.read_text("utf-8").splitlines()
         if direct.search(line) and "HMGET" not in line
     ]

@@ -11,6 +11,7 @@ import structlog
 
 from scheduler.errors import RunOver
 from scheduler.states import RunState
+from workers.app import create_app
 from workers.client import Client
 from workers.connections import connect_redis
 
@@ -40,7 +41,7 @@ def limit(redis):
 @pytest.fixture
 def client(system):
     settings = system.settings.model_copy(update={"memory_mark": MARK})
-    return Client(settings, system.client._app)
+    return Client(settings, create_app(settings))
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import pytest
 from pydantic import SecretStr
 
 from scheduler.stages import run_stage
+from workers.app import create_app
 from workers.bootstrap import build_resources
 from workers.client import Client
 
@@ -101,7 +102,7 @@ def test_the_same_content_any_number_of_times_is_one_set_of_passages_and_one_ext
     for _ in range(3):
         path.write_bytes(path.read_bytes())  # a newer file of the same bytes
         assert ingest() == ("unchanged", "ok")
-    clients = [Client(system.settings, system.client._app) for _ in range(2)]
+    clients = [Client(system.settings, create_app(system.settings)) for _ in range(2)]
     with ThreadPoolExecutor(2) as pool:
         runs = list(pool.map(lambda client: client.submit([tmp_path], tmp_path, graph=graph_name), clients))
     assert [system.finish(run).counts["unchanged"] for run in runs] == [1, 1]

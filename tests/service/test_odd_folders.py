@@ -14,6 +14,7 @@ from pipeline.errors import LoadError
 from pipeline.ids import escape_path
 from scheduler.reading import MOST_WAITS
 from scheduler.states import RunState
+from workers.app import create_app
 from workers.client import Client
 
 ROOT = Path(__file__).parents[2]
@@ -33,7 +34,7 @@ def test_two_runs_that_begin_at_the_same_instant_write_each_file_once(system, fo
     together = threading.Barrier(2)
 
     def ingest(_):
-        client = Client(system.settings, system.client._app)
+        client = Client(system.settings, create_app(system.settings))
         together.wait(30)
         run = client.submit([folder], folder, graph=graph_name)
         together.wait(30)

@@ -8,6 +8,7 @@ import pytest
 from pipeline.adapters.falkor import FalkorCurator, FalkorWriter, index_states
 from pipeline.models import GraphRecord
 from pipeline.ontology import DEFAULT_ONTOLOGY
+from workers.app import create_app
 from workers.bootstrap import build_embedder
 from workers.client import Client
 from workers.graphs import open_graph
@@ -55,7 +56,7 @@ def test_files_for_a_graph_of_another_embedder_fail_and_nothing_is_written(
 
 def test_a_run_for_workers_of_another_embedder_is_refused_before_it_is_made(system, folder, graph_name):
     embed = system.settings.embed.model_copy(update={"embedder": "bundled:minilm-int8"})
-    asking = Client(system.settings.model_copy(update={"embed": embed}), system.client._app)
+    asking = Client(system.settings.model_copy(update={"embed": embed}), create_app(system.settings))
     with pytest.raises(WorkersDiffer, match=f"embeds with {system.settings.embed.embedder}, .* bundled:minilm-int8"):
         asking.submit([folder], folder, graph=graph_name)
     assert all(run.graph != graph_name for run in system.client.runs())

@@ -9,6 +9,7 @@ import pytest
 
 from pipeline.errors import LoadError
 from scheduler.errors import DocumentIdInvalid
+from workers.app import create_app
 from workers.client import Client
 from workers.giving import StoreDiffers
 
@@ -109,7 +110,7 @@ def test_a_text_that_the_workers_store_lacks_fails_with_a_clear_code(system, gra
 
 
 def test_a_text_is_not_put_where_no_worker_looks(system, tmp_path, graph_name):
-    client = Client(system.settings.model_copy(update={"artifacts_dir": tmp_path}), system.client._app)
+    client = Client(system.settings.model_copy(update={"artifacts_dir": tmp_path}), create_app(system.settings))
     with pytest.raises(StoreDiffers, match=r"GRAPHMILL_ARTIFACTS_DIR"):
         client.ingest_text(FIRST, id="minutes", graph=graph_name)
     assert system.client.runs(1) == [] or system.client.runs(1)[0].graph != graph_name

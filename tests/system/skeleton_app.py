@@ -105,6 +105,8 @@ def build():
         stages={name: getattr(stages, name) for name in STAGES},
         finalize_steps=MarkingSteps(client, finalizes),
         queries=None,
+        jobs=None,
+        warm_up=lambda: None,
         sender=CanvasSender(),
         dispatch=lambda: window,
     )

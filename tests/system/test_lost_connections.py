@@ -34,11 +34,11 @@ def questions(proxy, graph_server, graph_name, redis_client, make_document):
     password = urlsplit(graph_server.url).password
     address = f"redis://{f':{password}@' if password else ''}127.0.0.1:{proxy.port}"
     reader = FalkorReader(connect(address, graph_name, timeout=1))
-    return Questions(lambda _: reader, Embedder(), EvidenceSessions(redis_client, expiry_seconds=60))
+    return Questions(lambda _: reader, Embedder(), EvidenceSessions(redis_client, expiry_seconds=60), None)
 
 
 @pytest.mark.parametrize("breakage", ["silence", "drop"])
 def test_a_connection_that_died_while_idle_costs_no_answer(breakage, proxy, questions, graph_name):
-    before = questions.retrieve(graph_name, "Who founded Acme?", 5, "s")
+    before = questions.retrieve(graph_name, "s", {"question": "Who founded Acme?"})
     assert getattr(proxy, breakage)() > 0
-    assert questions.retrieve(graph_name, "Who founded Acme?", 5, "s")["incomplete"] == before["incomplete"]
+    assert questions.retrieve(graph_name, "s", {"question": "Who founded Acme?"})["incomplete"] == before["incomplete"]

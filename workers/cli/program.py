@@ -20,7 +20,7 @@ from workers.cli.interrupts import follow_signals
 from workers.cli.leases import leases
 from workers.cli.output import Output, printable
 from workers.cli.prune import prune
-from workers.cli.questions import ask, check
+from workers.cli.questions import answer, ask, check, evidence, result
 from workers.cli.reextract import reextract
 from workers.cli.removal import delete, drop
 from workers.cli.reports import failures, runs, status
@@ -38,6 +38,9 @@ _EXAMPLES: dict[Callable[..., ExitCode], str] = {
     delete: "graphmill delete handbook/old.md file:travel.md --graph kb",
     reextract: "graphmill reextract --all --ontology types.yaml --graph kb",
     ask: 'graphmill ask "Who approves travel?" --graph kb',
+    answer: 'graphmill answer "Who approves travel?" --graph kb',
+    result: "graphmill result 152ff54fc44a415d419ec2d9",
+    evidence: "graphmill evidence 3 --around 2",
     check: 'graphmill check "The head of department approves travel [1]."',
     runs: "graphmill runs --limit 5",
     status: "graphmill status --watch",

@@ -1,35 +1,66 @@
-"""`graphmill ask` and `graphmill check`: evidence for a question, and whether an answer keeps to it."""
+"""`graphmill ask` and `graphmill check`: evidence for a question, or an answer; and whether an answer keeps to it."""
 
-import shlex
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+import secrets
+from typing import Annotated, Any
 
 import typer
 
 from workers.cli.exits import ExitCode, UsageMistake
 from workers.cli.options import DataDirOption, GraphOption, JsonOption, data_dir_flag, read_settings
 from workers.cli.output import Output, one_line
+from workers.cli.replies import (
+    recall_session,
+    remember_session,
+    show_answer,
+    show_check,
+    show_evidence,
+    show_passages,
+)
+from workers.cli.scoping import read_scope
 
-if TYPE_CHECKING:
-    from workers.settings import Settings
+SessionOption = Annotated[
+    str | None,
+    typer.Option("--session", metavar="ID", help="Go on in this conversation: its evidence keeps its numbers."),
+]
+PassagesOption = Annotated[int, typer.Option("-k", min=1, max=100, help="How many passages to bring.")]
+PathOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--path",
+        help="Search this way only: facts, exact_names, fuzzy_names, links, passages, cypher (a query that the "
+        "language model writes). May be repeated. Default: all but cypher.",
+    ),
+]
+HopsOption = Annotated[int, typer.Option("--hops", min=1, max=5, help="How far relations are followed.")]
+DocumentOption = Annotated[
+    list[str] | None, typer.Option("--document", metavar="ID", help="Only this document. May be repeated.")
+]
+WhereOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Only documents for which it holds, as path^=handbook/ or 'page_count>=10'. May be repeated.",
+    ),
+]
 
-LAST_SESSION = "last_session"
-_LONGEST_EVIDENCE = 500
-"""Characters of an item that are shown; --json gives all."""
-_LONGEST_SOURCE = 200
-_KINDS = ("passage", "fact", "entity")
-_SHOWN_OF_OTHERS = 3
-"""Facts and entities that are shown; they are parts of passages."""
 
-
-def ask(
+def ask(  # noqa: PLR0913, PLR0917 - each is an option
     question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question, in quotes.")],
     graph: GraphOption = None,
-    k: Annotated[int, typer.Option("-k", min=1, max=100, help="How many passages to bring.")] = 5,
-    session: Annotated[
-        str | None,
-        typer.Option("--session", metavar="ID", help="Go on in this conversation: its evidence keeps its numbers."),
-    ] = None,
+    k: PassagesOption = 5,
+    paths: PathOption = None,
+    hops: HopsOption = 1,
+    document: DocumentOption = None,
+    where: WhereOption = None,
+    rerank: Annotated[
+        str, typer.Option("--rerank", metavar="fused|cosine", help="Order passages by all paths, or by cosine alone.")
+    ] = "fused",
+    text: Annotated[bool, typer.Option("--text", help="Print the evidence as one text for a language model.")] = False,
+    submit: Annotated[
+        bool, typer.Option("--submit", help="Print the job's id at once; `graphmill result ID` fetches the reply.")
+    ] = False,
+    session: SessionOption = None,
     data_dir: DataDirOption = None,
     as_json: JsonOption = False,
 ) -> ExitCode:
@@ -39,18 +70,87 @@ def ask(
     """
     from workers.running import QUERY_QUEUES, QUERY_ROLES, open_system
 
+    if text and submit:
+        raise UsageMistake("Choose one of --text and --submit.")
     output = Output(as_json=as_json)
-    settings = read_settings(graph=graph, data_dir=data_dir)
+    settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
+    options = {**_search_options(k, paths, hops, document, where), "rerank": rerank, "sentences": not text}
+    known = session or secrets.token_hex(8)
     with open_system(settings, output.note, roles=QUERY_ROLES, queues=QUERY_QUEUES) as system:
-        reply = system.client.retrieve(question, graph=settings.graph, k=k, session=session)
-    remembered = _remember(settings, reply["session"])
+        if submit:
+            job = system.client.submit_retrieval(question, graph=settings.graph, session=known, **options)
+            _show_job(output, job, flags)
+            return ExitCode.OK
+        reply = system.client.retrieve(question, graph=settings.graph, session=known, **options)
+    remembered = remember_session(settings, reply)
     if as_json:
         output.document(reply)
-        return ExitCode.OK
-    _show_reply(output, reply)
-    which = "" if remembered else f" --session {reply['session']}"
-    output.line()
-    output.line(f'Check an answer of your own: graphmill check "... [1]"{which}{data_dir_flag(data_dir)}', "dim")
+    elif text:
+        for line in reply["text"].split("\n"):
+            output.line(line)
+    else:
+        show_evidence(output, reply)
+        _suggest(output, reply["evidence"], "" if remembered else f" --session {known}", flags)
+    return ExitCode.OK
+
+
+def answer(  # noqa: PLR0913, PLR0917 - each is an option
+    question: Annotated[str, typer.Argument(metavar="QUESTION", help="A question, in quotes.")],
+    graph: GraphOption = None,
+    k: PassagesOption = 15,
+    paths: PathOption = None,
+    hops: HopsOption = 1,
+    document: DocumentOption = None,
+    where: WhereOption = None,
+    session: SessionOption = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Let the language model answer a question from numbered evidence, and check what it says.
+
+    Exit status 0: the answer cites its evidence (what that lacks is listed below it); 1: there is too little evidence,
+    or what the model said was withheld.
+    """
+    from workers.running import QUERY_QUEUES, QUERY_ROLES, open_system
+
+    output = Output(as_json=as_json)
+    settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
+    options = _search_options(k, paths, hops, document, where)
+    known = session or secrets.token_hex(8)
+    with open_system(settings, output.note, roles=QUERY_ROLES, queues=QUERY_QUEUES) as system:
+        reply = system.client.answer(question, graph=settings.graph, session=known, return_context=as_json, **options)
+    remembered = remember_session(settings, reply)
+    if as_json:
+        output.document(reply)
+    else:
+        show_answer(output, reply)
+        which = "" if remembered else f" --session {known}"
+        _suggest(output, reply["check"]["sources"], which, flags)
+    return ExitCode.FAILED if reply["abstained"] else ExitCode.OK
+
+
+def result(
+    job: Annotated[str, typer.Argument(metavar="ID", help="What `graphmill ask --submit` printed.")],
+    timeout: Annotated[
+        float | None, typer.Option("--timeout", min=0.0, help="Seconds to wait for it. Default: until it expires.")
+    ] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Wait for the reply to a question that was submitted, and show it."""
+    from workers.running import QUERY_QUEUES, QUERY_ROLES, open_system
+
+    output = Output(as_json=as_json)
+    settings = read_settings(data_dir=data_dir)
+    with open_system(settings, output.note, roles=QUERY_ROLES, queues=QUERY_QUEUES) as system:
+        reply = system.client.result(job, timeout)
+    if "graph" in reply:
+        remember_session(settings, reply)
+    # A program may have handed in another kind of job.
+    if as_json or "evidence" not in reply:
+        output.document(reply)
+    else:
+        show_evidence(output, reply)
     return ExitCode.OK
 
 
@@ -71,84 +171,74 @@ def check(
 
     output = Output(as_json=as_json)
     settings = read_settings(data_dir=data_dir)
-    known = session or _recall(settings)
+    known = session or recall_session(settings)[0]
     with open_system(settings, output.note, roles=QUERY_ROLES, queues=QUERY_QUEUES) as system:
         reply = system.client.check_citations(draft, session=known)
     if as_json:
         output.document({**reply, "session": known})
     else:
-        _show_check(output, reply)
+        show_check(output, reply)
     return ExitCode.OK if reply["grounded"] else ExitCode.FAILED
 
 
-def _show_reply(output: Output, reply: dict[str, Any]) -> None:
-    for reason in reply["incomplete"]:
-        output.line(f"Incomplete: {one_line(reason)}", "yellow")
-    for one in reply["answer"]:
-        output.paragraph(f"{one_line(one['sentence'])} [{one['n']}]", indent=0)
-    if reply["answer"]:
-        output.line()
-    if not reply["evidence"]:
-        output.line("The graph holds no evidence for this question.")
-    shown = [item for kind in _KINDS for item in _of_kind(reply["evidence"], kind)]
-    for item in shown:
-        output.line(f"[{item['n']}] {item['kind']}  {_where(item)}".rstrip(), "bold")
-        output.paragraph(_cut(item["text"], _LONGEST_EVIDENCE))
-    if more := len(reply["evidence"]) - len(shown):
-        output.line(f"{more} more facts and entities: --json lists them.", "dim")
+def evidence(
+    numbers: Annotated[list[int], typer.Argument(metavar="NUMBER...", help="Evidence numbers of the conversation.")],
+    around: Annotated[
+        int,
+        typer.Option("--around", min=0, max=5, help="Show so many passages before and after it, too, and its section."),
+    ] = 0,
+    graph: GraphOption = None,
+    session: Annotated[
+        str | None,
+        typer.Option("--session", metavar="ID", help="Conversation of the numbers. Default: the last `ask`."),
+    ] = None,
+    data_dir: DataDirOption = None,
+    as_json: JsonOption = False,
+) -> ExitCode:
+    """Show the exact text of evidence as it is stored, its place, and whether it has been superseded."""
+    from workers.running import QUERY_QUEUES, QUERY_ROLES, open_system
 
-
-def _of_kind(evidence: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
-    found = [item for item in evidence if item["kind"] == kind]
-    return found if kind == "passage" else found[:_SHOWN_OF_OTHERS]
-
-
-def _where(item: dict[str, Any]) -> str:
-    page = f"page {item['page']}" if item["page"] else ""
-    return one_line(", ".join(part for part in (item["source"], page, item["heading"]) if part))
-
-
-def _cut(text: str, longest: int) -> str:
-    whole = one_line(text)
-    return whole if len(whole) <= longest else f"{whole[:longest].rstrip()} ..."
-
-
-def _show_check(output: Output, reply: dict[str, Any]) -> None:
-    if reply["grounded"]:
-        output.line("grounded: yes", "green")
+    if around and len(numbers) > 1:
+        raise UsageMistake("--around takes one number.")
+    output = Output(as_json=as_json)
+    settings = read_settings(graph=graph, data_dir=data_dir)
+    known, of = (session, settings.graph) if session else recall_session(settings)
+    of = graph or of
+    with open_system(settings, output.note, roles=QUERY_ROLES, queues=QUERY_QUEUES) as system:
+        reply = (
+            system.client.navigate(numbers[0], graph=of, session=known, reach=around)
+            if around
+            else system.client.fetch(numbers, graph=of, session=known)
+        )
+    if as_json:
+        output.document(reply)
     else:
-        output.line("grounded: no", "red")
-        if not reply["cited"] and not reply["invalid"]:
-            output.line("It cites nothing.")
-    if reply["invalid"]:
-        output.line(f"numbers that point at nothing: {', '.join(map(str, reply['invalid']))}")
-    for sentence in reply["uncited"]:
-        output.line(f"not cited: {one_line(sentence)}", "yellow")
-    for one in reply["unsupported"]:
-        missing = ", ".join(one["missing"])
-        output.line(f"not in the cited evidence: {one_line(missing)}  (in: {one_line(one['sentence'])})", "yellow")
-    for source in reply["sources"]:
-        output.paragraph(f"[{source['n']}] {_cut(source['text'], _LONGEST_SOURCE)}")
+        show_passages(output, reply)
+    return ExitCode.FAILED if reply.get("invalid") or not reply["passages"] else ExitCode.OK
 
 
-def _remember(settings: "Settings", session: str) -> bool:
-    """Note the session for the next `check`; False where the data folder cannot hold it."""
-    try:
-        settings.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _note_file(settings).write_text(f"{session}\n", encoding="utf-8")
-    except OSError:
-        return False
-    return True
+def _search_options(
+    k: int, paths: list[str] | None, hops: int, document: list[str] | None, where: list[str] | None
+) -> dict[str, Any]:
+    options: dict[str, Any] = {"passages": k, "expand_hops": hops}
+    if paths:
+        options["paths"] = paths
+    if document or where:
+        options["scope"] = read_scope(document or (), where or ())
+    return options
 
 
-def _recall(settings: "Settings") -> str:
-    try:
-        return _note_file(settings).read_text(encoding="utf-8").strip()
-    except OSError:
-        raise UsageMistake(
-            f"No question was asked from {shlex.quote(str(settings.data_dir))} yet: name a conversation with --session."
-        ) from None
+def _suggest(output: Output, items: list[dict[str, Any]], session: str, flags: str) -> None:
+    if items:
+        first = items[0]["n"]
+        output.line()
+        output.line(f'Check an answer of your own: graphmill check "... [{first}]"{session}{flags}', "dim")
+        output.line(f"Read a passage whole: graphmill evidence {first}{session}{flags}", "dim")
 
 
-def _note_file(settings: "Settings") -> Path:
-    return settings.data_dir / LAST_SESSION
+def _show_job(output: Output, job: str, flags: str) -> None:
+    if output.as_json:
+        output.document({"job": job})
+        return
+    output.line(job)
+    output.note(f"To see the reply: graphmill result {one_line(job)}{flags}")

@@ -10,7 +10,7 @@ import falkordb
 import orjson
 import redis.exceptions
 
-from pipeline.errors import GraphMissing, GraphRejected, GraphUnavailable
+from pipeline.errors import GraphMissing, GraphRejected, GraphTimeout, GraphUnavailable
 
 # Above the server's TIMEOUT_MAX, so that the server decides first what becomes of a query.
 _SOCKET_TIMEOUT_SECONDS = 60.0
@@ -25,7 +25,8 @@ _TLS_OPTIONS = frozenset({"ssl_ca_certs", "ssl_certfile", "ssl_keyfile", "ssl_ce
 
 # Refusals that end by themselves: the server is loading, full, busy, or not (yet) the master. Only a
 # message's beginning tells: further on it may quote the query, and so the user's text.
-_TRANSIENT = re.compile(r"(?:BUSY|MISCONF|NOREPLICAS)\b|Max pending queries|Query timed out")
+_TRANSIENT = re.compile(r"(?:BUSY|MISCONF|NOREPLICAS)\b|Max pending queries")
+_TIMED_OUT = "Query timed out"
 _TRANSIENT_TYPES = (
     redis.exceptions.ConnectionError,
     redis.exceptions.TimeoutError,
@@ -92,16 +93,25 @@ class FalkorGraph:
         """Run a query that may write; gives the result's rows.
 
         Parameters are JSON-like values or float32 arrays, never mappings; `rows` becomes `$rows`.
-        Raises `GraphUnavailable`, `GraphRejected`.
+        Raises `GraphUnavailable`, `GraphTimeout` among them, `GraphRejected`.
         """
-        return self._run(cypher, rows, parameters, read_only=False)
+        return self._rows(self._run(cypher, rows, parameters, read_only=False))
 
     def ro_query(self, cypher: str, rows: Rows | None = None, **parameters: Any) -> list[list[Any]]:
         """Run a query that the server refuses to let write; gives the result's rows.
 
         Raises `GraphMissing` where there is no such graph, `GraphUnavailable`, `GraphRejected`.
         """
-        return self._run(cypher, rows, parameters, read_only=True)
+        return self._rows(self._run(cypher, rows, parameters, read_only=True))
+
+    def ro_table(self, cypher: str, timeout_ms: int) -> tuple[list[str], list[list[Any]]]:
+        """Run a query without parameters as `ro_query` does, within a time; gives its columns' names, and rows.
+
+        The server looks at the time between two rows only, so a query may take some times as long. Values are the
+        client's: nodes, edges and paths are objects. Raises `GraphTimeout`, and as `ro_query` does.
+        """
+        found = self._run(cypher, None, {}, read_only=True, timeout_ms=timeout_ms)
+        return [str(name) for _, name in found.header], self._rows(found)
 
     def delete(self) -> None:
         """Remove the graph; raises `GraphMissing` where there is none, `GraphUnavailable`."""
@@ -143,17 +153,28 @@ class FalkorGraph:
                 self._made.connection.close()
                 self._made = None
 
-    def _run(self, cypher: str, rows: Rows | None, parameters: dict[str, Any], *, read_only: bool) -> list[list[Any]]:
+    def _run(
+        self,
+        cypher: str,
+        rows: Rows | None,
+        parameters: dict[str, Any],
+        *,
+        read_only: bool,
+        timeout_ms: int | None = None,  # of reads only
+    ) -> Any:
         if rows is not None:
             parameters["rows"] = rows
         text = _with_parameters(cypher, parameters)
         try:
             graph = self._client.select_graph(self.name)
-            result = (graph.ro_query if read_only else graph.query)(text)
+            return graph.ro_query(text, timeout=timeout_ms) if read_only else graph.query(text)
         except redis.exceptions.RedisError as error:
             raise self._sort(error) from error
-        rows_found: list[list[Any]] = result.result_set
-        return rows_found
+
+    @staticmethod
+    def _rows(result: Any) -> list[list[Any]]:
+        rows: list[list[Any]] = result.result_set
+        return rows
 
     def _execute(self, *command: str) -> Any:
         try:
@@ -166,6 +187,8 @@ class FalkorGraph:
         message = str(error)
         if isinstance(error, redis.exceptions.AuthenticationError):
             return GraphUnavailable(f"the graph server refuses the login, check user and password: {message}")
+        if message.startswith(_TIMED_OUT):
+            return GraphTimeout(f"a query took longer than it may: {message}")
         if isinstance(error, _TRANSIENT_TYPES) or _TRANSIENT.match(message):
             return GraphUnavailable(f"the graph server does not answer, or refuses for now: {message}")
         if _MISSING_KEY in message:

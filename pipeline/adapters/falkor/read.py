@@ -1,19 +1,31 @@
 """Retrieval's side of a graph: searches by vector, by word and along mentions, all by GRAPH.RO_QUERY."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import orjson
 
+from pipeline.adapters.falkor import read_links
 from pipeline.adapters.falkor import read_statements as statements
 from pipeline.adapters.falkor.client import FalkorGraph
-from pipeline.adapters.falkor.merged import merged_into
+from pipeline.adapters.falkor.read_exact import read_around, read_exact
+from pipeline.adapters.falkor.read_links_statements import NEAREST_FACTS
+from pipeline.adapters.falkor.read_places import WIDEST, WIDEST_IN_SCOPE, evidence_at, read_place, widen
+from pipeline.adapters.falkor.read_scope import within
+from pipeline.adapters.falkor.run_cypher import Vocabulary, run_checked
 from pipeline.adapters.falkor.schema import IndexState, index_states
 from pipeline.errors import GraphRejected
-from pipeline.ids import relation_key
-from pipeline.models import Evidence, FoundFact, GraphRecord, WordMatch, WordMatches
+from pipeline.models import (
+    Evidence,
+    ExactPassage,
+    FoundFact,
+    FoundRelation,
+    GraphRecord,
+    Scope,
+    WordMatch,
+    WordMatches,
+)
 from pipeline.ports import Vectors
 
 _VECTOR, _FULLTEXT = "VECTOR", "FULLTEXT"
@@ -29,29 +41,15 @@ _OPENING_CHARS = 8
 """An entity named this early opens its passage; leaves room for an article, a heading's marks, a quotation mark."""
 _HUB_MENTIONS = 1_000
 """An entity mentioned oftener links nothing in particular, and would cost seconds to follow."""
+_NARROW_PASSAGES = 500
+"""To compare all that so many passages state costs less than to look for it in an index of everything (a tenth of a
+second on a busy core)."""
 _COMMON_MATCHES = 5_000
 """Where a word is in so many elements, the rest of them is not counted (5 ms a thousand)."""
 _AS_WRITTEN = ("{}", "“{}", "{}”", "“{}”", "‘{}", "{}’", "‘{}’", "{}’s")
 """How a word may stand in typeset text."""
-_WIDEN_FACTOR, _WIDEST = 4, 4_096
-"""Nearest neighbours that are of unwritten documents are made up for by asking for more, within limits."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """Where something stands: the source document's path, page, heading, and offsets into its text."""
-
-    source: str
-    page: int | None
-    start: int | None
-    end: int | None
-    heading: str
-
-    def narrow(self, span: Sequence[int | None]) -> "_Place":
-        """Give the place of a span of the passage that stands here."""
-        if self.start is None or len(span) != 2 or span[0] is None or span[1] is None:  # noqa: PLR2004 - start, end
-            return self
-        return _Place(self.source, self.page, self.start + span[0], self.start + span[1], self.heading)
+_DESCRIPTION_FACTOR = 0.3
+"""What a word of an entity's description counts beside one of its name."""
 
 
 class FalkorReader:
@@ -59,6 +57,7 @@ class FalkorReader:
 
     def __init__(self, graph: FalkorGraph) -> None:
         self._graph = graph
+        self._vocabulary = Vocabulary(graph)
 
     def gaps(self) -> list[str]:
         """See `GraphReader.gaps`."""
@@ -74,74 +73,144 @@ class FalkorReader:
         found = self._graph.ro_query(statements.RECORD)
         return GraphRecord(*found[0]) if found else None
 
-    def nearest_passages(self, vector: Vectors, k: int) -> list[str]:
+    def has_documents(self, scope: Scope) -> bool:
+        """See `GraphReader.has_documents`."""
+        return bool(self._within(statements.HAS_DOCUMENTS, scope))
+
+    def nearest_passages(self, vector: Vectors, k: int, scope: Scope) -> list[str]:
         """See `GraphReader.nearest_passages`."""
+        if scope:
+            rows = self._within(statements.NEAREST_PASSAGES_WITHIN, scope, vector=vector, k=k)
+            return [identity for (identity,) in rows]
 
-        def ask(size: int) -> tuple[int, list[str]]:
+        def ask(size: int) -> list[tuple[float, str | None]]:
             rows = self._search("Chunk", _VECTOR, statements.NEAREST_PASSAGES, vector=vector, k=size)
-            ranked = sorted(rows, key=lambda row: (row[1], row[0]))
-            return len(rows), [identity for identity, _, written in ranked if written]
+            ranked = sorted((distance, identity, written) for identity, distance, written in rows)
+            return [(-distance, identity if written else None) for distance, identity, written in ranked]
 
-        return _widen(ask, k)
+        return widen(ask, k)
 
-    def match_passages(self, words: Sequence[str], k: int) -> WordMatches:
+    def match_passages(self, words: Sequence[str], k: int, scope: Scope) -> WordMatches:
         """See `GraphReader.match_passages`."""
-        total = int(self._graph.ro_query(statements.PASSAGE_COUNT)[0][0])
-        rows = self._match("Chunk", statements.MATCH_PASSAGES, words, k, total)
+        total = self._count_passages(scope)
+        cypher, parameters = within(statements.MATCH_PASSAGES_WITHIN if scope else statements.MATCH_PASSAGES, scope)
+        spelled = [_spell_word(word) for word in words]
+        rows = self._match("Chunk", cypher, rows=spelled, k=k, total=total, **parameters)
         found = tuple(WordMatch(identity, text, tuple(words[i] for i, _ in hits)) for identity, text, hits, _ in rows)
         frequencies = {words[i]: int(frequency) for *_, hits, _ in rows for i, frequency in hits}
         return WordMatches(total, frequencies, found)
 
-    def nearest_facts(self, vector: Vectors, k: int) -> list[FoundFact]:
+    def nearest_facts(self, vector: Vectors, k: int, scope: Scope) -> list[FoundFact]:
         """See `GraphReader.nearest_facts`."""
 
-        def ask(size: int) -> tuple[int, list[FoundFact]]:
-            rows = self._search("RELATES", _VECTOR, statements.NEAREST_FACTS, vector=vector, k=size)
-            rows.sort(key=lambda row: (-row[4], *row[:3]))
-            places = self._places_of_facts(rows)
-            return len(rows), [_fact(row, places[i]) for i, row in enumerate(rows) if i in places]
+        def ask_index(size: int) -> list[list[Any]]:
+            return self._search("RELATES", _VECTOR, NEAREST_FACTS, vector=vector, k=size)
 
-        return _widen(ask, k)
+        narrow = self._is_narrow(scope)
+        return read_links.nearest_facts(self._graph, ask_index, vector, k, scope, narrow=narrow)
 
-    def nearest_entities(self, vector: Vectors, k: int) -> list[str]:
-        """See `GraphReader.nearest_entities`."""
-        rows = self._search("__Entity__", _VECTOR, statements.NEAREST_ENTITIES, vector=vector, k=k)
-        return [identity for identity, _ in sorted(rows, key=lambda row: (row[1], row[0]))]
+    def nearest_entities(self, vector: Vectors, k: int, scope: Scope) -> list[str]:
+        """See `GraphReader.nearest_entities`.
 
-    def match_entities(self, words: Sequence[str], k: int) -> list[str]:
-        """See `GraphReader.match_entities`."""
-        total = self._graph.ro_query(statements.ENTITY_COUNT)[0][0]
-        rows = self._match("__Entity__", statements.MATCH_ENTITIES, words, k, total)
+        Within a narrow scope all are compared, and within another one if the index does not come to enough of them.
+        """
+
+        def ask(size: int) -> list[tuple[float, str | None]]:
+            rows = self._search("__Entity__", _VECTOR, statements.NEAREST_ENTITIES, vector=vector, k=size)
+            ranked = sorted((distance, identity) for identity, distance in rows)
+            shown = {identity for _, identity in ranked}
+            if scope:
+                mentioned = self._within(statements.MENTIONED_WITHIN, scope, sorted(shown))
+                shown = {identity for (identity,) in mentioned}
+            return [(-distance, identity if identity in shown else None) for distance, identity in ranked]
+
+        widest = WIDEST_IN_SCOPE if scope else WIDEST
+        found = [] if self._is_narrow(scope) else widen(ask, k, widest)
+        if scope and len(found) < k:
+            rows = self._within(statements.NEAREST_ENTITIES_WITHIN, scope, vector=vector, k=k)
+            return [identity for (identity,) in rows]
+        return found
+
+    def match_entities(self, words: Sequence[str], k: int, scope: Scope) -> list[str]:
+        """See `GraphReader.match_entities`; words of descriptions count as well, but less.
+
+        Not within a scope: a description is told of all documents.
+        """
+        total = int(self._graph.ro_query(statements.ENTITY_COUNT)[0][0])
+        cypher, parameters = within(statements.MATCH_ENTITIES_WITHIN if scope else statements.MATCH_ENTITIES, scope)
+        fields = {"name": 1.0} if scope else {"name": 1.0, "description": _DESCRIPTION_FACTOR}
+        spelled = [f"@{field}:({_spell_word(word)})" for field in fields for word in words]
+        factors = [factor for factor in fields.values() for _ in words]
+        rows = self._match("__Entity__", cypher, rows=spelled, factors=factors, k=k, total=total, **parameters)
         return [identity for (identity,) in rows]
 
-    def entities_named(self, keys: Sequence[str]) -> dict[str, list[str]]:
+    def entities_named(self, keys: Sequence[str], scope: Scope) -> dict[str, list[str]]:
         """See `GraphReader.entities_named`."""
         found: defaultdict[str, list[str]] = defaultdict(list)
-        for key, identity in self._graph.ro_query(statements.ENTITIES_NAMED, list(keys)):
+        statement = statements.ENTITIES_NAMED_WITHIN if scope else statements.ENTITIES_NAMED
+        for key, identity in self._within(statement, scope, list(keys)):
             found[key].append(identity)
         return dict(found)
 
-    def passages_naming(self, entity_ids: Sequence[str], vector: Vectors, k: int) -> list[str]:
+    def passages_naming(self, entity_ids: Sequence[str], vector: Vectors, k: int, scope: Scope) -> list[str]:
         """See `GraphReader.passages_naming`; of an entity with very many mentions only where it opens."""
-        return self._follow(statements.PASSAGES_NAMING, entity_ids, vector, k)
+        return self._follow(statements.PASSAGES_NAMING, entity_ids, vector, k, scope)
 
-    def linked_passages(self, passage_ids: Sequence[str], vector: Vectors, k: int) -> list[str]:
+    def linked_passages(self, passage_ids: Sequence[str], vector: Vectors, k: int, scope: Scope) -> list[str]:
         """See `GraphReader.linked_passages`; entities with very many mentions do not link."""
-        return self._follow(statements.LINKED_PASSAGES, passage_ids, vector, k)
+        return self._follow(statements.LINKED_PASSAGES, passage_ids, vector, k, scope)
 
-    def passages(self, ids: Sequence[str], vector: Vectors) -> list[Evidence]:
+    def relations_of(self, entity_ids: Sequence[str], vector: Vectors, k: int, scope: Scope) -> list[FoundRelation]:
+        """See `GraphReader.relations_of`."""
+        return read_links.relations_of(self._graph, entity_ids, vector, k, scope)
+
+    def siblings(self, entity_ids: Sequence[str], k: int, scope: Scope) -> list[str]:
+        """See `GraphReader.siblings`; entities with very many relations join nothing."""
+        return read_links.siblings(self._graph, entity_ids, k, scope)
+
+    def passages(self, ids: Sequence[str], vector: Vectors, scope: Scope) -> list[Evidence]:
         """See `GraphReader.passages`."""
+        rows = self._within(statements.PASSAGES, scope, list(ids), vector=vector)
+        stored = ((text, score, read_place(columns)) for text, score, *columns in rows)
         found = {
-            identity: _evidence("passage", identity, text, score, _place(*place))
-            for identity, text, score, *place in self._graph.ro_query(statements.PASSAGES, list(ids), vector=vector)
+            place.passage: evidence_at(place, "passage", place.passage, text, score) for text, score, place in stored
         }
         return [found[identity] for identity in ids if identity in found]
 
-    def entities(self, ids: Sequence[str], vector: Vectors) -> list[Evidence]:
+    def entities(self, ids: Sequence[str], vector: Vectors, scope: Scope) -> list[Evidence]:
         """See `GraphReader.entities`."""
-        rows = self._graph.ro_query(statements.ENTITIES, list(ids), vector=vector)
-        found = {row[0]: _entity(row) for row in rows}
+        rows = self._within(statements.ENTITIES, scope, list(ids), vector=vector)
+        found = {row[0]: _entity(row, scope) for row in rows}
         return [found[identity] for identity in ids if identity in found]
+
+    def exact(self, ids: Sequence[str]) -> list[ExactPassage]:
+        """See `GraphReader.exact`."""
+        return read_exact(self._graph, ids)
+
+    def around(self, identity: str, reach: int) -> list[ExactPassage]:
+        """See `GraphReader.around`."""
+        return read_around(self._graph, identity, reach)
+
+    def vocabulary(self) -> tuple[list[str], list[str]]:
+        """See `GraphReader.vocabulary`."""
+        return self._vocabulary.tell()
+
+    def run(self, cypher: str, timeout_ms: int) -> tuple[list[str], list[list[Any]]]:
+        """See `GraphReader.run`."""
+        return run_checked(self._graph, cypher, timeout_ms)
+
+    def _within(
+        self, statement: str, scope: Scope, rows: Sequence[Any] | None = None, **parameters: Any
+    ) -> list[list[Any]]:
+        cypher, conditions = within(statement, scope)
+        return self._graph.ro_query(cypher, rows, **parameters, **conditions)
+
+    def _count_passages(self, scope: Scope) -> int:
+        count = self._within(statements.PASSAGE_COUNT_WITHIN if scope else statements.PASSAGE_COUNT, scope)
+        return int(count[0][0])
+
+    def _is_narrow(self, scope: Scope) -> bool:
+        return bool(scope) and self._count_passages(scope) <= _NARROW_PASSAGES
 
     def _search(self, label: str, kind: str, cypher: str, **parameters: Any) -> list[list[Any]]:
         """Search an index; one that is missing or being built finds nothing."""
@@ -153,27 +222,12 @@ class FalkorReader:
             # Either it has been completed since, or the query is at fault and is refused again.
             return self._graph.ro_query(cypher, **parameters)
 
-    def _match(self, label: str, cypher: str, words: Sequence[str], k: int, total: int) -> list[list[Any]]:
-        rows = [_spell_word(word, label) for word in words]
-        return self._search(label, _FULLTEXT, cypher, rows=rows, k=k, total=total, most=_COMMON_MATCHES)
+    def _match(self, label: str, cypher: str, **parameters: Any) -> list[list[Any]]:
+        return self._search(label, _FULLTEXT, cypher, most=_COMMON_MATCHES, **parameters)
 
-    def _follow(self, cypher: str, ids: Sequence[str], vector: Vectors, k: int) -> list[str]:
-        rows = self._graph.ro_query(cypher, list(ids), vector=vector, k=k, hub=_HUB_MENTIONS, opening=_OPENING_CHARS)
-        return [identity for (identity,) in rows]
-
-    def _places_of_facts(self, rows: Sequence[Sequence[Any]]) -> Mapping[int, dict[str, _Place]]:
-        """Find where facts are stated, by their position and the passage's id; unstated ones are left out."""
-        members = merged_into(self._graph, {row[2] for row in rows})
-        supports = [[i, row[0], row[1], sorted(members[row[2]])] for i, row in enumerate(rows)]
-        places = self._ask_places(statements.SUPPORTS, supports)
-        derived = [[i, row[5]] for i, row in enumerate(rows) if i not in places]
-        return places | self._ask_places(statements.STATING_PASSAGES, derived)
-
-    def _ask_places(self, cypher: str, rows: list[list[Any]]) -> dict[int, dict[str, _Place]]:
-        places: defaultdict[int, dict[str, _Place]] = defaultdict(dict)
-        for position, passage, start, end, *place in self._graph.ro_query(cypher, rows) if rows else ():
-            places[position][passage] = _place(*place).narrow((start, end))
-        return dict(places)
+    def _follow(self, cypher: str, ids: Sequence[str], vector: Vectors, k: int, scope: Scope) -> list[str]:
+        limits = {"k": k, "hub": _HUB_MENTIONS, "opening": _OPENING_CHARS}
+        return [identity for (identity,) in self._within(cypher, scope, list(ids), vector=vector, **limits)]
 
 
 def _gap(states: Iterable[IndexState], label: str, kind: str) -> str:
@@ -188,54 +242,19 @@ def _gap(states: Iterable[IndexState], label: str, kind: str) -> str:
     return ""
 
 
-def _widen[T](ask: Callable[[int], tuple[int, list[T]]], k: int) -> list[T]:
-    """Ask for more neighbours until k of them can be shown, or there are no more."""
-    size = k
-    while True:
-        count, shown = ask(size)
-        if len(shown) >= k or count < size or size >= _WIDEST:
-            return shown[:k]
-        size *= _WIDEN_FACTOR
-
-
-def _spell_word(word: str, label: str) -> str:
+def _spell_word(word: str) -> str:
     """Spell a word for the engine, which folds the case of ASCII only and takes curly quotes for letters."""
     forms = [word] if word.isascii() else list(dict.fromkeys((word, word.capitalize(), word.upper())))
-    spelled = "|".join(pattern.format(form) for form in forms for pattern in _AS_WRITTEN)
-    return f"@name:({spelled})" if label == "__Entity__" else spelled
+    return "|".join(pattern.format(form) for form in forms for pattern in _AS_WRITTEN)
 
 
-def _place(source: str | None, page: int | None, start: int | None, end: int | None, heading: Any) -> _Place:
-    path = " > ".join(map(str, heading)) if isinstance(heading, list) else heading or ""
-    return _Place(source or "", page, start, end, path)
-
-
-def _evidence(kind: str, identity: str, text: str, score: float, place: _Place) -> Evidence:
-    return Evidence(
-        kind=kind,
-        id=identity,
-        text=text,
-        score=score,
-        source=place.source,
-        page=place.page,
-        start=place.start,
-        end=place.end,
-        heading=place.heading,
-    )
-
-
-def _entity(row: Sequence[Any]) -> Evidence:
-    identity, name, label, description, score, spans, *place = row
+def _entity(row: Sequence[Any], scope: Scope) -> Evidence:
+    identity, name, label, description, score, spans, own_name, own_description, *columns = row
+    if scope:
+        # What is stored is told of all documents.
+        name, description = own_name or name, own_description
     text = f"{name} ({label})" if label else name
     if description:
         text = f"{text}: {description}"
     first = next(iter(orjson.loads(spans)), ()) if spans else ()
-    return _evidence("entity", identity, text, score, _place(*place).narrow(first))
-
-
-def _fact(row: Sequence[Any], places: Mapping[str, _Place]) -> FoundFact:
-    source, rel_type, target, text, score, _ = row
-    first = places[min(places)]
-    return FoundFact(
-        _evidence("fact", relation_key(source, rel_type, target), text, score, first), tuple(sorted(places))
-    )
+    return evidence_at(read_place(columns).narrow(first), "entity", identity, text, score)

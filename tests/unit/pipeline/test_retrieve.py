@@ -41,9 +41,19 @@ def test_a_question_without_a_word_is_refused_with_a_reason(raw):
         read_question(raw)
 
 
-def test_a_question_as_long_as_a_document_is_refused_with_the_limit():
-    with pytest.raises(QueryInvalid, match=str(MAX_QUESTION_CHARS)):
-        read_question("why " * 25_000)
+def test_a_question_as_long_as_a_document_is_cut_from_its_first_word_on():
+    question = read_question("why " * 25_000)
+    assert question.cut
+    assert question.text == ("why " * 1_000)
+    late = read_question("?! " * 40_000 + "Who founded Acme?")
+    assert late.cut
+    assert late.words == ("founded", "acme")
+    assert not read_question("a" * MAX_QUESTION_CHARS).cut
+
+
+def test_a_long_text_without_a_word_is_refused():
+    with pytest.raises(QueryInvalid, match="empty"):
+        read_question("?! " * 40_000)
 
 
 def test_stop_words_go_only_if_others_remain():
@@ -109,6 +119,11 @@ def test_a_lone_word_without_a_capital_is_no_name_unless_nothing_is_capitalised(
 def test_fusing_prefers_what_several_searches_found_and_breaks_ties_by_id():
     fused = fuse([Ranking("a", 1.0, ["x", "y"]), Ranking("b", 1.0, ["y", "z"]), Ranking("c", 1.0, ["w"])])
     assert fused == [("y", ("a", "b")), ("w", ("c",)), ("x", ("a",)), ("z", ("b",))]
+
+
+def test_two_searches_of_a_path_name_it_once_and_one_without_a_path_not_at_all():
+    fused = fuse([Ranking("a", 1.0, ["x"], "one"), Ranking("a", 1.0, ["x"], "other"), Ranking("", 1.0, ["x", "y"])])
+    assert fused == [("x", ("a",)), ("y", ())]
 
 
 def test_a_weight_moves_a_ranking_but_not_its_order():

@@ -1,0 +1,45 @@
+"""The message of a query job, which needs no server."""
+
+import json
+from types import SimpleNamespace
+
+import pytest
+from celery import Celery
+
+from tasks import query
+from tasks.query import QUEUE, send_job
+from workers.app import create_app
+from workers.settings import Settings
+
+
+@pytest.fixture
+def app():
+    with create_app(Settings()) as app:
+        app.conf.update(broker_url="memory://", result_backend="cache+memory://", task_soft_time_limit=600)
+        yield app
+
+
+def take_message(app: Celery):
+    with app.connection_for_read() as connection:
+        return connection.default_channel.basic_get(QUEUE, no_ack=True)
+
+
+@pytest.mark.parametrize(("seconds", "limit"), [(2.5, 2.5), (3_600, 600)])
+def test_a_message_has_the_id_alone_and_the_job_s_time_but_no_more_than_any_task(app, seconds, limit) -> None:
+    send_job(app, "0" * 24, seconds)
+    message = take_message(app)
+    assert json.loads(message.body)[:2] == [["0" * 24], {}]
+    hard, soft = message.headers["timelimit"]
+    assert soft == limit < hard
+    assert message.headers["ignore_result"] is True
+    assert message.headers["task"] == "query.work"
+
+
+@pytest.mark.parametrize(("queue", "loaded"), [(QUEUE, 1), ("extract", 0)])
+def test_a_process_loads_the_models_of_questions_before_the_first_one_comes(app, monkeypatch, queue, loaded) -> None:
+    calls: list[str] = []
+    monkeypatch.setattr(query, "current_app", app)
+    monkeypatch.setattr(query, "current", lambda: SimpleNamespace(warm_up=lambda: calls.append("loaded")))
+    app.amqp.queues.select([queue])
+    query._warm_up()
+    assert len(calls) == loaded
