@@ -1,21 +1,25 @@
 """What a query worker does with the id of a job: claims it, answers its questions, records the replies."""
 
 from collections.abc import Callable, Mapping
-from time import monotonic
+from time import monotonic, sleep
 from typing import Any
 
 import structlog
 
-from pipeline.errors import PipelineError, is_time_limit
+from pipeline.errors import GraphUnavailable, PipelineError, is_time_limit
 from scheduler.jobs import JobFailed, QueryJobs
 
 SLICE_SECONDS = 1.0
 """After so long a batch lets other jobs have their turn."""
+RETRY_SECONDS = 2.0
+"""After so long a batch is sent on that found the graph unavailable."""
 _log = structlog.get_logger(__name__)
 
 
 def run_job(jobs: QueryJobs, answer: Callable[[str, Mapping[str, Any]], Mapping[str, Any]], job: str) -> None:
     """Answer the questions of a job, or of a slice of it, unless it has ended or another worker has it.
+
+    A batch that finds the graph unavailable is tried again until its deadline.
 
     Args:
         jobs: The records.
@@ -32,7 +36,13 @@ def run_job(jobs: QueryJobs, answer: Callable[[str, Mapping[str, Any]], Mapping[
     began = monotonic()
     with jobs.renewing(claim):
         for arguments in claim.arguments:
-            replies.append(_reply(answer, claim.kind, arguments))
+            reply = _reply(answer, claim.kind, arguments)
+            if claim.batch and reply.get("error") == GraphUnavailable.__name__:
+                _log.info("query_batch_waits", job=job, reason=reply["message"])
+                if not replies:  # others are recorded first
+                    sleep(min(RETRY_SECONDS, claim.seconds))
+                break
+            replies.append(reply)
             if monotonic() - began >= SLICE_SECONDS:
                 break
         jobs.end(claim, replies)

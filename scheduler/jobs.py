@@ -9,8 +9,8 @@ import json
 import re
 import secrets
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
@@ -21,6 +21,7 @@ import structlog
 
 from pipeline.errors import PermanentError, QueryInvalid, TransientError
 from scheduler.errors import LedgerUnavailable
+from scheduler.job_values import bound_reply, check_seconds, spell_json
 from scheduler.scripts import Scripts, reaching_ledger
 
 KEEP_SECONDS = 3_600
@@ -38,10 +39,10 @@ MAX_BYTES = 1_000_000
 """Longest arguments of a job, and longest reply, as JSON; to a question of a batch, a tenth."""
 MAX_SECONDS = 3_600.0
 """Longest time that a job may be given."""
+_WAITING = "gm:query:waiting"
 _LOOK_SECONDS = 1.0
 """How often a waiting client sees after its job; less than the shortest timeout of a connection."""
 _ID = re.compile(r"[0-9a-f]{24}")
-_SURROGATE = re.compile("[\ud800-\udfff]")
 _log = structlog.get_logger(__name__)
 
 
@@ -137,15 +138,19 @@ class QueryJobs:
     def _submit(
         self, kind: str, arguments: Sequence[Mapping[str, Any]], timeout_s: float, *, slow: bool, batch: bool
     ) -> str:
-        if not 0 < timeout_s <= MAX_SECONDS:
-            raise QueryInvalid(f"a job may take up to {MAX_SECONDS:,.0f} seconds, not {timeout_s}")
-        spelled = [_spell(one) for one in arguments]
+        check_seconds(timeout_s, MAX_SECONDS)
+        spelled = [spell_json(one) for one in arguments]
         if (size := sum(len(one.encode()) for one in spelled)) > MAX_BYTES:
             raise QueryInvalid(f"what is asked has {size:,} bytes; at most {MAX_BYTES:,} are taken")
         job = secrets.token_hex(12)
         timeout_ms, keep_ms = max(1, int(timeout_s * 1000)), KEEP_SECONDS * 1000
         self._scripts.call("query_submit", job, kind, int(slow), int(batch), timeout_ms, keep_ms, *spelled)
-        self._send(job, timeout_s)
+        try:
+            self._send(job, timeout_s)
+        except BaseException:
+            with suppress(LedgerUnavailable):  # what went wrong first is told; else the record expires by itself
+                self.forget(job)
+            raise
         return job
 
     def status(self, job: str) -> JobStatus:
@@ -200,7 +205,7 @@ class QueryJobs:
             return self._scripts.call(
                 "query_claim",
                 *(job, holder, int(LEASE_SECONDS * 1000), SLICE, places, MAX_STARTS, KEEP_SECONDS * 1000),
-                _spell(given_up),
+                spell_json(given_up),
                 patient=True,
             )
 
@@ -208,8 +213,7 @@ class QueryJobs:
         if outcome == "slow":
             outcome, *found = take(max(1, self._processes() - 1))
         if outcome == "refused":
-            for due in found:
-                self._send(due, MAX_SECONDS)
+            self._send_waiting(found)
             return None
         kind, left_ms, done, batch, slow, *asked = found
         arguments = [json.loads(one) for one in asked]
@@ -237,35 +241,30 @@ class QueryJobs:
     def end(self, claim: Claim, replies: Sequence[Mapping[str, Any]]) -> None:
         """Record replies to the first questions of a claim, and send on the message of a job that goes on.
 
-        Nothing is recorded after the deadline, or where another worker was faster; the place is free in any case.
+        Of a batch there may be none. Nothing is recorded after the deadline, or where another worker was faster; the
+        place is free in any case.
         """
         most = MAX_BYTES // 10 if claim.batch else MAX_BYTES
-        kept = [_bound(one, most) for one in replies]
+        kept = [bound_reply(one, most) for one in replies]
         failed = not claim.batch and "error" in kept[0]
-        spelled = [_spell(one) for one in kept]
+        spelled = [spell_json(one) for one in kept]
         due = self._scripts.call(
             "query_end",
             *(claim.job, claim.holder, int(claim.slow), claim.done, KEEP_SECONDS * 1000, int(failed)),
             *spelled,
             patient=True,
         )
+        self._send_waiting(job for job in due if job != claim.job)
+        if claim.job in due:
+            self._send(claim.job, claim.seconds)
+
+    def _send_waiting(self, due: Iterable[str]) -> None:
+        """Send messages of slow jobs that were given a place; where that fails they are the first to get the next."""
         for job in due:
-            self._send(job, claim.seconds if job == claim.job else MAX_SECONDS)
-
-
-def _spell(value: Mapping[str, Any]) -> str:
-    """Spell JSON as short as it can be stored: a lone surrogate must be escaped."""
-    try:
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    except (TypeError, ValueError) as error:
-        raise QueryInvalid(f"only plain JSON values can be asked with: {error}") from error
-    return json.dumps(value) if _SURROGATE.search(text) else text
-
-
-def _bound(reply: Mapping[str, Any], most: int) -> Mapping[str, Any]:
-    if (size := len(_spell(reply).encode())) <= most:
-        return reply
-    return {
-        "error": QueryInvalid.__name__,
-        "message": f"the reply has {size:,} bytes, and at most {most:,} are kept: ask for less at a time",
-    }
+            try:
+                self._send(job, MAX_SECONDS)
+            except BaseException:
+                with reaching_ledger():
+                    self._redis.zadd(_WAITING, {job: 0})
+                    self._redis.expire(_WAITING, KEEP_SECONDS)
+                raise

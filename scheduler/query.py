@@ -13,13 +13,12 @@ from pipeline.ports.reading import GraphReader
 from pipeline.retrieve import extract_answer, retrieve
 from pipeline.retrieve.telling import LEAST_TEXT_CHARS, MOST_REPLY_CHARS, MOST_TEXT_CHARS, shape, spell, tell
 from scheduler.exact import ExactText, read_twice
-from scheduler.sessions import Cited, EvidenceSessions, check_session_id
+from scheduler.sessions import CAPACITY, Cited, EvidenceSessions, check_session_id
 
 MAX_DRAFT_CHARS = 200_000
 """Longest draft that is checked."""
 MOST_SOURCE_CHARS = 40_000
-"""Of all texts that a check shows; each is cut to its share where they are more, but not below the next."""
-LEAST_SOURCE_CHARS = 200
+"""Of all texts that a check shows; each is cut to its share where they are more."""
 
 type RowsOf = Callable[[str, GraphReader], tuple[list[Evidence], str, list[str]]]
 """From a question and its graph's reader to rows, the query that found them, and gaps."""
@@ -89,13 +88,17 @@ class Questions:
         end. Texts are shown in part where they are many; they are checked in full.
 
         Raises:
-            QueryInvalid: The draft is longer than `MAX_DRAFT_CHARS`, or the session's id is none.
+            QueryInvalid: The draft is longer than `MAX_DRAFT_CHARS`, or has more numbers than a session remembers
+                items, or the session's id is none.
             LedgerUnavailable: Where the sessions' Redis does not answer.
         """
         if len(draft) > MAX_DRAFT_CHARS:
             raise QueryInvalid(f"the draft has {len(draft)} characters; at most {MAX_DRAFT_CHARS} can be checked")
-        items = self._sessions.items(session, cited_numbers(draft))
+        numbers = cited_numbers(draft)
+        _check_count(len(numbers))
+        items = self._sessions.items(session, numbers)
         verdict = check_citations(draft, {number: cited.evidence.text for number, cited in items.items()})
+        _check_count(len(verdict.cited) + len(verdict.invalid))
         return {
             "grounded": verdict.grounded,
             "answer": verdict.answer,
@@ -146,8 +149,13 @@ class Questions:
         )
 
 
+def _check_count(numbers: int) -> None:
+    if numbers > CAPACITY:
+        raise QueryInvalid(f"the draft cites {numbers:,} numbers; a session has no more than {CAPACITY:,}: cite fewer")
+
+
 def _tell_sources(cited: Mapping[int, Cited]) -> list[dict[str, Any]]:
-    share = max(LEAST_SOURCE_CHARS, MOST_SOURCE_CHARS // max(1, len(cited)))
+    share = MOST_SOURCE_CHARS // max(1, len(cited))
     return [
         {
             "n": number,

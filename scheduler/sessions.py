@@ -65,8 +65,8 @@ class EvidenceSessions:
     def number(self, session_id: str, items: Sequence[Evidence], tool: str, graph: str) -> list[int]:
         """Number items, parallel to `items`, from 1, unique over all calls of the session.
 
-        The same item (graph, kind, id and text) keeps its number, and what was first known of it; an item without
-        text gets `NO_NUMBER`. Of more than `CAPACITY` items in one call only the last can be cited.
+        The same item (see `_name`) keeps its number, and what was first known of it; an item without text gets
+        `NO_NUMBER`. Of more than `CAPACITY` items in one call only the last can be cited.
 
         Raises:
             QueryInvalid: As `check_session_id`.
@@ -76,8 +76,7 @@ class EvidenceSessions:
         arguments: list[str] = []
         for item in items:
             if item.text.strip():
-                name = fingerprint((graph, item.kind, item.id, item.text))
-                arguments += (name, _write(Cited(item, tool, graph)))
+                arguments += (_name(item, graph), _write(Cited(item, tool, graph)))
         given: Iterator[int] = iter(
             self._scripts.call("session_number", session_id, CAPACITY, self._life(session_id), *arguments)
         )
@@ -115,6 +114,15 @@ def check_session_id(session_id: str) -> None:
         raise QueryInvalid(
             "a session id is 1 to 64 letters, digits, dots, dashes and underscores, and begins with a letter or digit"
         )
+
+
+def _name(item: Evidence, graph: str) -> str:
+    """Tell items apart by all that a reader would go by: the same words elsewhere, or in a newer version, are others.
+
+    Else a number would lead to the place where it was found first, which may be out of the scope of what is asked now.
+    """
+    place = (item.document, item.version, item.passage, item.source, f"{item.start}-{item.end}")
+    return fingerprint((graph, item.kind, item.id, item.text, *place))
 
 
 def _write(cited: Cited) -> str:

@@ -8,6 +8,8 @@ from scheduler.job_runs import run_job
 from tasks.resources import current
 
 QUEUE = "query"
+_LEAST_SECONDS = 1.0
+"""Shortest limit of a message: one that is over before the task begins ends the process. The deadline still counts."""
 _GRACE_SECONDS = 30.0
 """Time that a question has to end in good order after its limit."""
 
@@ -22,7 +24,7 @@ def work(job: str) -> None:
 
 def send_job(app: Celery, job: str, seconds: float) -> None:
     """Put a job's message on the queue; a worker may take so long for it, and no longer than for any task."""
-    soft = min(seconds, app.conf.task_soft_time_limit)
+    soft = min(max(seconds, _LEAST_SECONDS), app.conf.task_soft_time_limit)
     # Sent by its name, a task's result would be kept unless the message says otherwise.
     app.send_task(work.name, (job,), soft_time_limit=soft, time_limit=soft + _GRACE_SECONDS, ignore_result=True)
 

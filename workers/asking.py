@@ -101,14 +101,15 @@ class Questioner(ABC):
         """Wait for a job's end and give its reply, with `queue_ms`, `service_ms`, and the `session` and `graph` asked.
 
         The reply of a batch is `replies`: parallel to the questions, each a reply, or an `error` with its `message`.
-        It can be fetched for an hour after the end, any number of times.
+        Of one that expired half done, the questions without an answer have the error `expired`. A reply can be fetched
+        for an hour after the end, any number of times.
 
         Args:
             job: The id.
             timeout: Seconds to wait. None: until the job ends, or expires.
 
         Raises:
-            NoAnswer: The job has not ended within the timeout, or has expired.
+            NoAnswer: The job has not ended within the timeout, or has expired without any answer.
             JobUnknown: There is no such job, or its end was too long ago.
             PipelineError: The worker's own error (`GraphMissing`, `GraphUnavailable`, `QueryInvalid` ...).
         """
@@ -119,12 +120,14 @@ class Questioner(ABC):
             raise NoAnswer(f"The job {job} is {status.state} after {waited:g} s. {advice}")
         if status.state is JobState.UNKNOWN:
             raise JobUnknown(f"There is no job {job}, or it ended more than an hour ago: ask again.")
-        if status.state is JobState.EXPIRED:
+        if status.state is JobState.EXPIRED and not replies:
             raise NoAnswer(_explain_expired(status))
         if status.state is JobState.FAILED:
             raise _error_of(replies[0]["error"], replies[0]["message"])
         times = {"queue_ms": round(status.queue_ms, 1), "service_ms": round(status.service_ms, 1)}
         if status.batch:
+            unanswered = {"error": JobState.EXPIRED.value, "message": _explain_expired(status)}
+            replies += [unanswered] * (status.total - len(replies))
             return {"replies": [reply.get("ok", reply) for reply in replies], **times}
         return {**replies[0]["ok"], **times}
 
@@ -205,7 +208,7 @@ _MORE_TIME = (
 
 def _explain_expired(status: JobStatus) -> str:
     seconds = (status.queue_ms + status.service_ms) / 1000
-    if not status.service_ms:
+    if not status.service_ms and not status.done:
         return f"No query worker answered within {seconds:.0f} s. {_NO_WORKER}"
     if status.batch:
         return f"{status.done} of {status.total} questions were answered within {seconds:.0f} s. {_MORE_TIME}"

@@ -1,5 +1,6 @@
 """Connections to graphs, each as the port that its caller needs: part of the wiring, so it names adapters."""
 
+import re
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 
@@ -15,27 +16,37 @@ from pipeline.adapters.falkor import (
     connect,
     index_states,
 )
-from pipeline.errors import GraphMissing
+from pipeline.errors import GraphMissing, QueryInvalid
 from pipeline.models import StoredDocument
 from pipeline.ports import CandidateStore, GraphCurator, GraphInspector, OntologyStore
 from pipeline.ports.merges import GraphMerges
 from workers.settings import Settings
 
 DEFAULT_FALKORDB = "redis://127.0.0.1:6379"
+_MOST_READ_SECONDS = 30.0
+"""The server's own limit where none is sent; it refuses a query that asks for more than its TIMEOUT_MAX."""
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_READ_SHARE = 0.8
+"""Of a reader's timeout, what the server may take for one read: then it ends it, before the connection gives up."""
 QUERY_TRIES = 3
 """Timeouts of the graph that fit into what a command waits for an answer."""
 
 
-def open_graph(settings: Settings, graph: str, timeout: float = 0.0) -> FalkorGraph:
-    """Connect to a graph, with a timeout in seconds of its own if given; nothing is made by that."""
+def open_graph(settings: Settings, graph: str, timeout: float = 0.0, read_timeout: float | None = None) -> FalkorGraph:
+    """Connect to a graph, with timeouts in seconds of its own if given, as `connect`; nothing is made by that."""
     url = settings.falkordb_url.get_secret_value() if settings.falkordb_url else DEFAULT_FALKORDB
-    return connect(url, graph, timeout=timeout or settings.graph_timeout)
+    return connect(url, graph, timeout=timeout or settings.graph_timeout, read_timeout=read_timeout)
 
 
 def open_reader(settings: Settings, graph: str) -> FalkorReader:
-    """Connect to a graph for questions: a lost connection is noticed while somebody still waits for the answer."""
+    """Connect to a graph for questions: a lost connection is noticed while somebody still waits for the answer.
+
+    Raises `QueryInvalid` for what is no name of a graph.
+    """
+    if not graph or _SURROGATE.search(graph):
+        raise QueryInvalid(f"{graph!r} is no name of a graph: name one that `graphmill ingest` has written")
     timeout = min(settings.graph_timeout, settings.query_timeout / QUERY_TRIES)
-    return FalkorReader(open_graph(settings, graph, timeout))
+    return FalkorReader(open_graph(settings, graph, timeout, min(timeout * _READ_SHARE, _MOST_READ_SECONDS)))
 
 
 def find_unready_indexes(settings: Settings) -> list[str]:

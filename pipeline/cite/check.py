@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from pipeline.cite.claims import Claims, EvidenceIndex, read_claims
-from pipeline.cite.lacking import says_evidence_lacks, split_clauses
+from pipeline.cite.clauses import claiming_parts
 from pipeline.cite.markers import mask_code, numbers_in, strip_invalid
 from pipeline.cite.sentences import split_sentences
 
@@ -43,7 +43,8 @@ def check_citations(draft: str, evidence: Mapping[int, str]) -> CitationCheck:
 
     Literal rules: a figure must stand as a number in the cited evidence (2.80 is 2.8, "two" is not 2); of a
     name, every word of three letters or more must stand there as a whole word, whatever its case.
-    Sentences that say the evidence lacks something are exempt. Warnings never change `grounded`.
+    What says that the evidence lacks something is exempt, and nothing else in its sentence. Warnings never
+    change `grounded`.
     """
     marked = strip_invalid(draft, evidence.keys())
     index = EvidenceIndex({number: evidence[number] for number in marked.cited})
@@ -71,8 +72,7 @@ def check_citations(draft: str, evidence: Mapping[int, str]) -> CitationCheck:
 
 
 def _claims_of(sentence: str) -> Claims:
-    clauses = split_clauses(sentence)
-    kept = [clause for clause in clauses if not says_evidence_lacks(clause)]
-    if len(kept) == len(clauses):
+    parts = claiming_parts(sentence)
+    if parts is None:
         return read_claims(sentence)
-    return read_claims(" | ".join(kept), opens_sentence=bool(kept) and kept[0] is clauses[0])
+    return read_claims(" | ".join(parts), opens_sentence=bool(parts) and sentence.startswith(parts[0]))

@@ -55,12 +55,6 @@ _PATTERNS = tuple(
         r"\b(?:is|are|was|were)(?:\s+not|n['’]t)\s+(?:stated|mentioned|specified)\W*\Z",
     )
 )
-_CLAUSE = re.compile(r"[;—]|\b(?:but|however|whereas|although|though|while|yet)\b", re.IGNORECASE)
-
-
-def split_clauses(sentence: str) -> list[str]:
-    """Cut a sentence where it turns, so that a claim after "but" is not excused by what stands before it."""
-    return _CLAUSE.split(sentence)
 
 
 def says_evidence_lacks(clause: str) -> bool:

@@ -19,7 +19,9 @@ MOST_ANSWER_CHARS = 8_000
 _MOST_FAULTS = 20
 _MOST_FAULT_CHARS = 300
 
-_LACKING = re.compile(r"\bINSUFFICIENT[_\s-]?CONTEXT\b", re.IGNORECASE)
+# The token only where it is spelled as the prompt has it: an answer may say in plain words what its context lacks.
+_LACKING = re.compile(r"\bINSUFFICIENT_CONTEXT\b")
+_ONLY_LACKING = re.compile(r"[\W_]*insufficient[_\s-]?context[\W_]*", re.IGNORECASE)
 _FENCED = re.compile(r"\A```\w*\n(.*?)\n?```\Z", re.DOTALL)
 _SOURCE = re.compile(r"[ \t]*\[Source:[^\]\n]*\]")
 _PREAMBLE = re.compile(
@@ -67,7 +69,7 @@ def read_draft(answer: ChatAnswer) -> Draft:
     said = read_text(answer.text)
     cut = answer.finish == "length" or len(said) > MOST_ANSWER_CHARS
     text = _PREAMBLE.sub("", _SOURCE.sub("", _FENCED.sub(r"\1", said[:MOST_ANSWER_CHARS]))).strip()
-    if _LACKING.search(text) and not cited_numbers(text):
+    if _ONLY_LACKING.fullmatch(text) or (_LACKING.search(text) and not cited_numbers(text)):
         return Draft("", lacks=True)
     text = _LACKING.sub("", text)
     return Draft(_end_of_last_sentence(text) if cut else text.strip())

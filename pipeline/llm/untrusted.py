@@ -13,17 +13,19 @@ _HARMLESS = "\u2039"
 _GAP = r"[\s\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]*+"
 _ASKED_GAP = f"[{UNSEEN}]*+"
 _SLASH = "[/\\\\\uff0f\u2044\u2215]"
+_ASKED_SLASHES = "[/\\\\\uff0f\u2044\u2215_!?.:-]"
+"""What a lenient reader of tags may pass over before a name, any number of them."""
 
 
-def _forged(tags: Iterable[str], gap: str) -> re.Pattern[str]:
+def _forged(tags: Iterable[str], gap: str, slashes: str) -> re.Pattern[str]:
     """Match the bracket of a tag: its letters in any case, plain or full-width, whatever invisible stands between."""
     spelled = (gap.join(f"[{letter}{chr(ord(letter) + 0xFEE0)}]" for letter in tag) for tag in tags)
     # Possessive, so that long runs of spaces cost no more than other text.
-    return re.compile(f"[<\uff1c\ufe64](?={gap}(?:{_SLASH}{gap})?+(?:{'|'.join(spelled)}))", re.IGNORECASE)
+    return re.compile(f"[<\uff1c\ufe64](?={gap}{slashes}(?:{'|'.join(spelled)}))", re.IGNORECASE)
 
 
-_IN_PASSAGES = _forged(_PASSAGE_TAGS, _GAP)
-_IN_ASKED = _forged(_ASKED_TAGS, _ASKED_GAP)
+_IN_PASSAGES = _forged(_PASSAGE_TAGS, _GAP, f"(?:{_SLASH}{_GAP})?+")
+_IN_ASKED = _forged(_ASKED_TAGS, _ASKED_GAP, f"(?:{_ASKED_SLASHES}{_ASKED_GAP})*+")
 
 
 def neutralise(text: str) -> str:

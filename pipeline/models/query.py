@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Strict, TypeAdapter, ValidationError
 
 from pipeline.errors import QueryInvalid
 
@@ -16,6 +16,9 @@ SCOPE_PROPERTIES = ("path", "root", "media_type", "table", "page_count", "run_id
 """Properties of a document that a scope may name."""
 SCOPE_OPERATORS = ("=", "in", "starts_with", "<", ">=")
 _NUMBERS = frozenset({"page_count"})
+
+type Whole = Annotated[int, Strict()]
+"""A whole number, for which neither true nor a text of digits is taken."""
 
 
 class SearchPath(StrEnum):
@@ -55,7 +58,7 @@ class Condition:
     """One of `SCOPE_PROPERTIES`."""
     op: str
     """One of `SCOPE_OPERATORS`."""
-    value: str | int | tuple[str | int, ...]
+    value: str | Whole | tuple[str | Whole, ...]
     """Of the kind that the property is; a tuple for `in`."""
 
     def __post_init__(self) -> None:
@@ -79,16 +82,16 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Which documents count; nothing else is read, ranked, or told. An empty one is the whole graph."""
+    """Which documents count; nothing else is read, ranked, or told. Without list and conditions it is all."""
 
-    documents: tuple[str, ...] = ()
-    """Ids, or empty for all."""
+    documents: tuple[str, ...] | None = None
+    """Ids; None for all. An empty list holds no document, and nothing is found within it."""
     where: tuple[Condition, ...] = ()
     """All must hold."""
 
     def __bool__(self) -> bool:
         """Tell whether it leaves anything out."""
-        return bool(self.documents or self.where)
+        return self.documents is not None or bool(self.where)
 
 
 WHOLE_GRAPH = Scope()
@@ -105,12 +108,12 @@ class Query:
 
     question: str
     paths: frozenset[SearchPath] = ALL_PATHS
-    passages: int = 15
-    entities: int = 30
-    relations: int = 20
-    facts: int = 15
+    passages: Whole = 15
+    entities: Whole = 30
+    relations: Whole = 20
+    facts: Whole = 15
     """Facts looked at; at most twelve are kept, see `pipeline.retrieve.search`."""
-    expand_hops: int = 1
+    expand_hops: Whole = 1
     """How far from the entities found relations are followed."""
     rerank: Rerank = Rerank.FUSED
     scope: Scope = field(default=WHOLE_GRAPH)
@@ -120,9 +123,9 @@ class Query:
     def __post_init__(self) -> None:
         """Check all bounds."""
         for name, least in (("passages", 1), ("entities", 0), ("relations", 0), ("facts", 0)):
-            if not least <= getattr(self, name) <= MOST_ITEMS:
+            if not _lies_within(least, getattr(self, name), MOST_ITEMS):
                 raise QueryInvalid(f"ask for {least} to {MOST_ITEMS} {name}, not {getattr(self, name)}")
-        if not 1 <= self.expand_hops <= MOST_HOPS:
+        if not _lies_within(1, self.expand_hops, MOST_HOPS):
             raise QueryInvalid(f"links are followed over 1 to {MOST_HOPS} hops, not {self.expand_hops}")
         if not self.paths:
             raise QueryInvalid(f"name at least one path: {', '.join(SearchPath)}")
@@ -133,6 +136,10 @@ class Query:
 
 
 _QUERY = TypeAdapter(Query)
+
+
+def _lies_within(least: int, value: object, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
 
 
 def read_query(options: Mapping[str, Any]) -> Query:

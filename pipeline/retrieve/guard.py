@@ -9,12 +9,11 @@ from collections.abc import Collection, Iterator
 from pipeline.retrieve.cypher_layout import CLAUSES, Layout
 from pipeline.retrieve.cypher_patterns import Patterns
 from pipeline.retrieve.cypher_tokens import Kind, Token, Unreadable, spell_cypher, split_cypher
+from pipeline.retrieve.cypher_work import check_work
 
 MOST_ROWS = 25
 _DEEPEST = 9
 """The server's parser takes three times as long with each level, and no time limit ends it: at 20 it hangs."""
-_MOST_SUMS = 8
-"""Each may double a text or list."""
 _KEPT_BACK = frozenset({"embedding", "embedded_hash", "root", "settings"})
 """Properties that are no text, or tell of the pipeline and of the host that it read from."""
 
@@ -48,6 +47,7 @@ def check_cypher(cypher: str, labels: Collection[str], types: Collection[str]) -
         *_check_frame(layout),
         *_check_words(layout),
         *_check_items(layout),
+        *check_work(layout),
         *Patterns(layout, labels, types).reasons(),
     )
     return tuple(dict.fromkeys(found))
@@ -76,8 +76,6 @@ def _check_frame(layout: Layout) -> Iterator[str]:
     returns = sum(layout.begins(place, "RETURN") for place in places)
     if returns != 1:
         yield f"have one RETURN, not {returns}"
-    if sum(token.marks("+") for token in layout.tokens) > _MOST_SUMS:
-        yield f"use + at most {_MOST_SUMS} times"
     if layout.astray:
         yield f"a bracket has no other half: {layout.astray[0]!r}"
     # As if all of them stood within each other, in the deepest bracket.

@@ -43,6 +43,10 @@ _GAP = f"[{UNSEEN}]*+"
 _FORGED = re.compile(
     rf"[\[\uff3b](?={_GAP}(?:\d[\d,;–\-{UNSEEN}]*+[\]\uff3d]|{_GAP.join('source')}{_GAP}[:\uff1a]))", re.IGNORECASE
 )
+_BREAKS = frozenset("\n\r\x0b\x0c\x1c\x1d\x1e\x85\u2028\u2029")
+_TITLE = "|".join(_GAP.join(title) for title in (*_TITLES.values(), "Hint"))
+_FORGED_TITLE = re.compile(rf"(?:\A|(?<![{UNSEEN}])[{UNSEEN}]++)(?=(?:{_TITLE}){_GAP}[:\uff1a])", re.IGNORECASE)
+_ROUND = str.maketrans("[]\uff3b\uff3d", "()\uff08\uff09")
 _HARMLESS = "[^"
 """Opens a footnote, in which neither a reader nor the citation check sees a number of ours."""
 
@@ -130,8 +134,9 @@ def tell(retrieval: Retrieval, numbers: Sequence[int], max_chars: int = MOST_TEX
 
     Sections share the room, passages count twice; what one does not need goes to the others. A passage shows up to
     1,200 characters behind `[Source: path, page N, chars a-b]`. What an item says itself can be mistaken for
-    neither: brackets around numbers, and tags of a source, are made footnotes there (`[^3]`). An item for which no
-    room is left is not told; its number is missing.
+    neither: brackets around numbers, and tags of a source, are made footnotes there (`[^3]`), lines that begin like a
+    section are quoted (`> Facts:`), and brackets in a path are round. An item for which no room is left is not told;
+    its number is missing.
 
     Args:
         retrieval: What is told.
@@ -160,13 +165,16 @@ def tell(retrieval: Retrieval, numbers: Sequence[int], max_chars: int = MOST_TEX
 
 def _entry(number: int, item: Evidence) -> _Entry:
     if item.kind == "passage":
-        return _Entry(number, f"[{number}] {_tag(item)}\n", _cut(_disarm(item.text.strip()), _PASSAGE_CHARS))
+        return _Entry(
+            number, f"[{number}] {_tag(item)}\n", _cut(_quote_titles(_disarm(item.text.strip())), _PASSAGE_CHARS)
+        )
     return _Entry(number, f"[{number}] ", _cut(_disarm(" ".join(item.text.split())), _LINE_CHARS))
 
 
 def _tag(item: Evidence) -> str:
     """Say where a passage stands."""
-    place = [_disarm(" ".join(item.source.splitlines()))]
+    # A bracket would end the tag before its time.
+    place = [_disarm(" ".join(item.source.splitlines()).translate(_ROUND))]
     if item.page is not None:
         place.append(f"page {item.page}")
     if item.start is not None and item.end is not None:
@@ -176,6 +184,11 @@ def _tag(item: Evidence) -> str:
 
 def _disarm(text: str) -> str:
     return _FORGED.sub(_HARMLESS, text)
+
+
+def _quote_titles(text: str) -> str:
+    """Quote lines that begin like a section of ours."""
+    return _FORGED_TITLE.sub(lambda gap: f"{gap[0]}> " if not gap.start() or set(gap[0]) & _BREAKS else gap[0], text)
 
 
 def _cut(text: str, chars: int) -> str:

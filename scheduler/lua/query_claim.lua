@@ -1,5 +1,5 @@
--- Take a job up. ARGV: id, holder, lease ms, most arguments, places for slow jobs, most starts, keep ms, the reply of
--- a job that was started too often. Returns one of
+-- Take a job up. ARGV: id, holder, lease ms, most arguments, places for slow jobs, most starts, keep ms, the reply to
+-- a question that was started too often. Returns one of
 -- {'taken', kind, ms left, arguments done, batch, slow, arguments ...};
 -- {'slow'}: it needs a place, and their number was not given (0);
 -- {'refused', ids of jobs whose messages are to be sent ...}: it has ended, is held by another, is too late, or waits
@@ -17,12 +17,23 @@ end
 -- Who asks again after a lost answer is the same holder.
 local again = job.state == 'running' and job.holder == ARGV[2]
 if job.state == 'running' and job.lease > now and not again then return {'refused'} end
-if job.starts >= most_starts and not again then
-  redis.call('DEL', key .. ':replies')
-  redis.call('RPUSH', key .. ':replies', ARGV[8])
-  close(job, 'failed', keep_ms)
-  return refuse()
+-- Of a slice whose worker died each question is asked alone, so that the one that kills is known, and only that.
+local alone_until = job.alone_until or 0
+if job.starts > 0 and not again and job.done >= alone_until then
+  alone_until = job.done + most
+  redis.call('HSET', key, 'alone_until', alone_until)
 end
+if job.starts >= most_starts and not again then
+  redis.call('RPUSH', key .. ':replies', ARGV[8])
+  redis.call('PEXPIRE', key .. ':replies', math.ceil(job.deadline - now) + keep_ms)
+  job.done, job.starts = job.done + 1, 0
+  redis.call('HSET', key, 'done', job.done, 'starts', 0)
+  if job.done >= job.total then
+    close(job, job.batch == 1 and 'done' or 'failed', keep_ms)
+    return refuse()
+  end
+end
+if job.done < alone_until then most = 1 end
 if job.slow == 1 then
   if places == 0 then return {'slow'} end
   redis.call('ZREMRANGEBYSCORE', SLOW, '-inf', now)

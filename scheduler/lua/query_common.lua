@@ -1,7 +1,8 @@
 -- What the scripts of query jobs share; ARGV[1] is the job's id. Times are milliseconds of the server's clock, with
 -- fractions.
 -- gm:query:ID          hash: kind, slow, batch, state, total, done (arguments answered), deadline; queued_at, sent, sends (its
---                      message); started, holder, lease, starts (its last claim); waited, served (times so far)
+--                      message); started, holder, lease, starts (its last claim); alone_until (arguments before this are
+--                      taken one at a time); waited, served (times so far)
 -- gm:query:ID:asked    list of arguments; gone with the end
 -- gm:query:ID:replies  list of replies, parallel to them
 -- gm:query:ID:over     list of one element from the end on: what waits for the end blocks on it

@@ -15,6 +15,8 @@ if now >= job.deadline then
   close(job, 'expired', keep_ms)
   return send
 end
+-- Who has nothing to say does not send on what another has taken up meanwhile.
+if #ARGV == 6 and job.holder ~= ARGV[2] then return send end
 for i = 7, #ARGV do redis.call('RPUSH', key .. ':replies', ARGV[i]) end
 local done = job.done + #ARGV - 6
 -- A claim that had lapsed has not begun anew: the time since its start is this reply's.

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 import pytest
 from readable_graph import EAST, NORTH, NORTHEAST, Store, founded, id_of, make_document
 
-from pipeline.adapters.falkor import connect, read
+from pipeline.adapters.falkor import FalkorReader, connect, read
 from pipeline.ids import entity_id
 from pipeline.models import WHOLE_GRAPH, Condition, Relation, Scope
 
@@ -132,6 +132,19 @@ def test_a_graph_without_supports_is_scoped_by_the_passages_that_a_fact_names(st
     assert store.reader.relations_of(["bob"], EAST, 5, ONLY) == []
 
 
+def test_in_a_graph_without_supports_hubs_of_thousands_of_passages_are_asked_after_in_seconds(store, graph_server):
+    store.graph.query(
+        "CREATE (d:Document {id: 'd', path: 'd.txt', content_hash: 'x'}), (h:__Entity__ {id: 'hub', name: 'Hub'}) "
+        "WITH d, h UNWIND range(1, 4000) AS i CREATE (d)-[:PART_OF]->(c:Chunk {id: 'c' + toString(i), text: 'Hub'}), "
+        "(h)-[:MENTIONED_IN]->(c), (h)-[:RELATES {rel_type: 'KNOWS', source_chunk_ids: ['c' + toString(i)]}]->"
+        "(e:__Entity__ {id: 'e' + toString(i), name: 'E'}), (e)-[:MENTIONED_IN]->(c)"
+    )
+    quick = FalkorReader(connect(graph_server.url, store.graph.name, read_timeout=2))
+    inside = Scope(documents=("d",))
+    assert len(quick.relations_of(["hub"], EAST, 5, inside)) == 5
+    assert len(quick.nearest_facts(EAST, 5, inside)) == 5
+
+
 @pytest.mark.parametrize(
     ("condition", "inside"),
     [
@@ -154,8 +167,9 @@ def test_a_condition_holds_or_does_not_whatever_its_value(store, condition, insi
     assert bool(store.reader.match_passages(["lamp"], 5, scope).found) is inside
 
 
-def test_an_unknown_document_is_an_empty_scope(store):
-    scope = Scope(documents=("nobody.txt",))
+@pytest.mark.parametrize("documents", [("nobody.txt",), ()])
+def test_a_scope_of_no_known_document_finds_nothing(store, documents):
+    scope = Scope(documents=documents)
     assert not store.reader.has_documents(scope)
     assert store.reader.nearest_passages(EAST, 5, scope) == []
     assert store.reader.nearest_facts(EAST, 5, scope) == []

@@ -79,10 +79,10 @@ def mutate(chance, address):
     return chance.choice((" ", " ", "\n", "/**/")).join(words)
 
 
-def run(graph, cypher):
+def run(graph, cypher, limit_ms=2_000):
     """Run as it stands; what the engine says, and what became of it."""
     try:
-        return str(graph.client.execute_command("GRAPH.QUERY", graph.name, cypher, "TIMEOUT", 2_000)), "ran"
+        return str(graph.client.execute_command("GRAPH.QUERY", graph.name, cypher, "TIMEOUT", limit_ms)), "ran"
     except redis.exceptions.ResponseError as error:
         return str(error), "refused"
 
@@ -222,3 +222,30 @@ def test_a_query_over_too_many_rows_is_ended_by_its_time_limit(engine_graph, gra
     with pytest.raises(GraphTimeout):
         FalkorReader(graph).run(bound_rows(cypher), 500)
     graph.close()
+
+
+LIST = f"split('{'a,' * 800}b', ',')"
+AT_ONCE = [
+    f"WITH {LIST} AS l RETURN none(x IN l WHERE x = 'c' OR toLower(x) CONTAINS 'd')",
+    f"WITH {LIST} AS l RETURN {' AND '.join(['none(x IN l WHERE toUpper(x) + x = 1)'] * 8)}",
+    f"WITH {LIST} AS l UNWIND l AS x WITH collect(l) AS l RETURN none(x IN l WHERE x = 'c' OR size(x) = 1)",
+    f"WITH {LIST} AS l {'WITH [l, l] AS l ' * 8} RETURN l = l",
+]
+
+
+def test_without_the_guard_lists_inside_lists_would_keep_the_engine_busy_past_its_time_limit(engine_graph):
+    shorter = f"split('{'a,' * 120}b', ',')"
+    cypher = f"WITH {shorter} AS l RETURN size([x IN l WHERE size([y IN l WHERE size([z IN l WHERE x <> z]) = 1]) = 1])"
+    assert check_cypher(cypher, LABELS, TYPES)
+    began = time.monotonic()
+    run(engine_graph, cypher, 1)
+    assert time.monotonic() - began > 0.05
+
+
+@pytest.mark.parametrize("cypher", AT_ONCE)
+def test_what_passes_goes_through_its_lists_at_once(engine_graph, cypher):
+    assert check_cypher(cypher, LABELS, TYPES) == ()
+    began = time.monotonic()
+    said, became = run(engine_graph, bound_rows(cypher))
+    assert became == "ran", said
+    assert time.monotonic() - began < 3

@@ -258,6 +258,13 @@ def test_any_text_comes_and_goes_unchanged(query_jobs, text):
     assert query_jobs.result(job, 0)[1][0]["ok"]["question"] == text
 
 
+def test_a_job_whose_message_cannot_be_sent_leaves_nothing(query_jobs, queue, client):
+    queue.broken = True
+    with pytest.raises(ConnectionError):
+        submit(query_jobs)
+    assert client.keys("*") == []
+
+
 def test_an_unreachable_redis_is_an_error_that_says_so(queue):
     with redis.Redis(port=1, decode_responses=True, retry=Retry(NoBackoff(), 0)) as client:
         unreachable = QueryJobs(client, queue.send, lambda: 1)

@@ -159,3 +159,14 @@ def test_a_job_that_was_forgotten_leaves_no_place(query_jobs, client, ask):
     query_jobs.end(claim, [{"ok": {}}])
     assert client.keys("*") == []
     assert query_jobs.status(claim.job) == JobStatus(JobState.UNKNOWN)
+
+
+def test_a_job_whose_message_could_not_be_sent_is_the_first_to_get_the_next_place(query_jobs, queue, client, crowd):
+    (first, second), (third, _) = crowd
+    queue.broken = True
+    with pytest.raises(ConnectionError):
+        query_jobs.end(first, [{"ok": {}}])
+    queue.broken = False
+    query_jobs.end(second, [{"ok": {}}])
+    assert queue.take_all() == [third]
+    assert all(client.ttl(key) > 0 for key in client.keys("*"))

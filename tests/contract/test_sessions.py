@@ -1,6 +1,7 @@
 """The rules of evidence numbers, on the quick double and on a real Redis."""
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import fakeredis
 import pytest
@@ -52,6 +53,17 @@ def test_an_item_seen_again_keeps_its_number(evidence_sessions):
 def test_an_item_whose_text_has_changed_is_another_item(evidence_sessions):
     assert number(evidence_sessions, "s", [passage("a", "old"), passage("a", "new")]) == [1, 2]
     assert texts_of(evidence_sessions, "s", [1, 2]) == {1: "old", 2: "new"}
+
+
+@pytest.mark.parametrize(
+    "place", [{"document": "e"}, {"version": "w"}, {"passage": "q"}, {"source": "e.txt"}, {"start": 7}]
+)
+def test_the_same_words_elsewhere_or_in_another_version_are_another_item(evidence_sessions, place):
+    here = Evidence("fact", "f", "Ann founded Acme", 0.5, "d.txt", start=0, document="d", version="v", passage="p")
+    there = replace(here, **place)
+    assert number(evidence_sessions, "s", [here]) == [1]
+    assert number(evidence_sessions, "s", [there, here]) == [2, 1]
+    assert [cited.evidence for cited in evidence_sessions.items("s", [1, 2]).values()] == [here, there]
 
 
 def test_an_item_without_text_gets_no_number(evidence_sessions):

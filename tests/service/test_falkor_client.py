@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pipeline.adapters.falkor import FalkorGraph, connect
-from pipeline.errors import GraphMissing, GraphRejected, GraphUnavailable
+from pipeline.errors import GraphMissing, GraphRejected, GraphTimeout, GraphUnavailable
 
 HOSTILE = [
     'it\'s "quoted" and `ticked`',
@@ -95,6 +95,17 @@ def test_a_stopped_server_is_unavailable(
     with pytest.raises(GraphUnavailable):
         graph.query("RETURN 1")
     graph.close()
+
+
+def test_a_read_over_its_own_time_is_ended_by_the_server_and_told_as_such(
+    graph: FalkorGraph, graph_server: Any
+) -> None:
+    graph.query("CREATE (:N)")
+    reader = connect(graph_server.url, graph.name, timeout=30, read_timeout=0.05)
+    with pytest.raises(GraphTimeout):
+        reader.ro_query("UNWIND range(1, 9000) AS i UNWIND range(1, 9000) AS j RETURN count(i + j)")
+    assert reader.ro_query("MATCH (n) RETURN count(n)") == [[1]]
+    reader.close()
 
 
 def test_a_query_over_time_is_rolled_back_and_means_unavailable(

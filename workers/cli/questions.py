@@ -33,7 +33,8 @@ PathOption = Annotated[
 ]
 HopsOption = Annotated[int, typer.Option("--hops", min=1, max=5, help="How far relations are followed.")]
 DocumentOption = Annotated[
-    list[str] | None, typer.Option("--document", metavar="ID", help="Only this document. May be repeated.")
+    list[str] | None,
+    typer.Option("--document", metavar="ID", help="Only this document, by id or path. May be repeated."),
 ]
 WhereOption = Annotated[
     list[str] | None,

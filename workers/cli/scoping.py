@@ -13,7 +13,9 @@ _NUMBERS = frozenset({"page_count"})
 
 def read_scope(documents: Sequence[str], where: Sequence[str]) -> dict[str, Any]:
     """Make a scope of `--document` and `--where`; raises `UsageMistake` for a condition that cannot be read."""
-    return {"documents": list(documents), "where": [_read_condition(one) for one in where]}
+    # As they are shown, by path, or by their ids.
+    ids = [identity for one in documents for identity in (one, f"file:{one}")]
+    return {"documents": ids if documents else None, "where": [_read_condition(one) for one in where]}
 
 
 def _read_condition(text: str) -> dict[str, Any]:

@@ -44,23 +44,28 @@ _ESCAPE = re.compile(r"\\(?:u00([01][0-9a-f])|.)")
 Rows = Sequence[Any]
 
 
-def connect(url: str, graph: str, *, timeout: float = _SOCKET_TIMEOUT_SECONDS) -> "FalkorGraph":
+def connect(
+    url: str, graph: str, *, timeout: float = _SOCKET_TIMEOUT_SECONDS, read_timeout: float | None = None
+) -> "FalkorGraph":
     """Make a client for one graph; nothing is sent before its first query.
 
     `url` is redis:// or falkor:// (rediss:// and falkors:// with TLS, whose options
     ssl_ca_certs, ssl_certfile, ssl_keyfile and ssl_cert_reqs may follow in the query part), or
-    unix:///path/to/socket. A server that does not answer for `timeout` seconds is unavailable.
+    unix:///path/to/socket. A server that does not answer for `timeout` seconds is unavailable. It ends a read
+    after `read_timeout` seconds, which must be less; None: after its own TIMEOUT_DEFAULT.
     Raises `ValueError` with the reason for any other address.
     """
-    return FalkorGraph(_parse_url(url), graph, timeout)
+    return FalkorGraph(_parse_url(url), graph, timeout, read_timeout)
 
 
 class FalkorGraph:
     """One named graph on one server. Raises only the pipeline's errors, and never tries again by itself."""
 
-    def __init__(self, address: dict[str, Any], name: str, timeout: float) -> None:
+    def __init__(self, address: dict[str, Any], name: str, timeout: float, read_timeout: float | None = None) -> None:
         self._address = address
         self._timeout = timeout
+        # No limit at all is spelled 0.
+        self._read_timeout_ms = None if read_timeout is None else max(1, int(read_timeout * 1000))
         self.name = name
         self._made: Any = None
         self._making = Lock()
@@ -100,9 +105,10 @@ class FalkorGraph:
     def ro_query(self, cypher: str, rows: Rows | None = None, **parameters: Any) -> list[list[Any]]:
         """Run a query that the server refuses to let write; gives the result's rows.
 
-        Raises `GraphMissing` where there is no such graph, `GraphUnavailable`, `GraphRejected`.
+        Raises `GraphMissing` where there is no such graph, `GraphUnavailable`, `GraphTimeout` among them,
+        `GraphRejected`.
         """
-        return self._rows(self._run(cypher, rows, parameters, read_only=True))
+        return self._rows(self._run(cypher, rows, parameters, read_only=True, timeout_ms=self._read_timeout_ms))
 
     def ro_table(self, cypher: str, timeout_ms: int) -> tuple[list[str], list[list[Any]]]:
         """Run a query without parameters as `ro_query` does, within a time; gives its columns' names, and rows.

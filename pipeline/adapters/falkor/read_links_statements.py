@@ -44,10 +44,18 @@ _PASSAGES_WITHIN = f"{DOCUMENTS} WITH d MATCH (d)-[:PART_OF]->(c:Chunk)"
 _STATED = f"{_PASSAGES_WITHIN} WITH DISTINCT c MATCH (c)<-[s:__SUPPORT__]-(a:__Entity__)"
 _FACTS_SUPPORTED = f"{_STATED} {_SUPPORTED}"
 _FACTS_MERGED = f"{_STATED} {_MERGED}"
+# From relations to their passages: of an entity with thousands of both, comparing each with each takes minutes.
+_DERIVED = f"""
+WITH DISTINCT x UNWIND coalesce(x.source_chunk_ids, []) AS id
+MATCH (c:Chunk {{id: id}})
+WITH x, c {WRITTEN}
+{_RELATION}
+"""
 _FACTS_DERIVED = f"""
 {_PASSAGES_WITHIN}
-WITH DISTINCT c MATCH (c)<-[:MENTIONED_IN]-(:__Entity__)-[x:RELATES]->(:__Entity__) WHERE c.id IN x.source_chunk_ids
-{_RELATION}
+WITH DISTINCT c MATCH (c)<-[:MENTIONED_IN]-(e:__Entity__)
+WITH DISTINCT e MATCH (e)-[x:RELATES]->(:__Entity__)
+{_DERIVED}
 """
 # Rows are [id, the ids that have been merged into it, and its own]. Who states a relation mentions both of its ends.
 _MENTIONING = f"""
@@ -62,9 +70,8 @@ WITH DISTINCT r, c MATCH (c)<-[s:__SUPPORT__]-(a:__Entity__) WHERE a.id = r[0] O
 _RELATIONS_SUPPORTED = f"{_STATED_OF} {_SUPPORTED}"
 _RELATIONS_MERGED = f"{_STATED_OF} {_MERGED}"
 _RELATIONS_DERIVED = f"""
-{_MENTIONING}
-WITH DISTINCT e, c MATCH (e)-[x:RELATES]-(:__Entity__) WHERE c.id IN x.source_chunk_ids
-{_RELATION}
+UNWIND $rows AS r MATCH (e:__Entity__ {{id: r[0]}})-[x:RELATES]-(:__Entity__)
+{_DERIVED}
 """
 
 FACTS = Within(_FACTS_SUPPORTED, _FACTS_MERGED, _FACTS_DERIVED)

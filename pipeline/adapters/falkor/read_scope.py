@@ -13,7 +13,7 @@ def within(statement: str, scope: Scope) -> tuple[str, dict[str, Any]]:
     """Put a scope's conditions into a statement; gives it with the parameters that they name."""
     conditions: list[str] = []
     parameters: dict[str, Any] = {}
-    if scope.documents:
+    if scope.documents is not None:
         conditions.append(" AND d.id IN $documents")
         parameters["documents"] = list(scope.documents)
     for i, condition in enumerate(scope.where):

@@ -4,9 +4,13 @@ SLOW_JOBS = "gm:query:slow"
 
 
 class Queue(list):
-    """Messages that were sent: ids of jobs, with the seconds that each may take."""
+    """Messages that were sent: ids of jobs, with the seconds that each may take. While it is `broken` it takes none."""
+
+    broken = False
 
     def send(self, job, seconds):
+        if self.broken:
+            raise ConnectionError("the broker is away")
         self.append((job, seconds))
 
     def take_all(self):

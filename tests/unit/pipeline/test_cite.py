@@ -150,6 +150,41 @@ def test_saying_that_the_evidence_lacks_something_needs_no_number(sentence):
 
 
 @pytest.mark.parametrize(
+    ("draft", "missing"),
+    [
+        ("I could not find the date, Carl Zorn stole 40 million [1].", ("40", "Carl Zorn")),
+        ("I could not find the date: Carl Zorn stole 40 million [1, 2].", ("40", "Carl Zorn")),
+        ("No sources mention Bob, Carl Zorn stole 40 million from Acme [1].", ("40", "Carl Zorn")),
+        ("The evidence does not mention it, and Berlin was founded in 1237 [1].", ("1237", "Berlin")),
+        ("The evidence does not mention it (Carl Zorn was there) [1].", ("Carl Zorn",)),
+        ("The evidence does not mention it - it opened in 1990 [1].", ("1990",)),
+        ("The evidence does not mention Bob, who stole 40 million [1].", ("40",)),
+        ("Carl Zorn stole it, its date is not stated [1].", ("Carl Zorn",)),
+        ("The graph does not say, it costs 40 million [1].", ("40",)),
+        ("I could not find it, revenue: 40 million [1].", ("40",)),
+    ],
+)
+def test_a_claim_beside_what_is_lacking_must_stand_in_the_evidence(draft, missing):
+    assert check(draft).unsupported == (Unsupported(draft, missing),)
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "The graph does not say who founded Globex, Initech, and Acme Corp.",
+        "The graph does not say who founded Globex, when it was founded in 1990, or why Bob left.",
+        "The founder of Globex, Ann Smith, is not mentioned in the evidence.",
+        "The evidence does not mention Globex and its founder Ann Smith in 1990.",
+        "I could not find who founded Globex, and the sources do not mention Ann Smith.",
+        "Based on the context, I cannot determine when Globex was founded, or by whom in 1990.",
+        "There is no information on Ann, Bob, or Carl in 2020, 2021 and 2022.",
+    ],
+)
+def test_the_rest_of_what_is_lacking_needs_no_number(sentence):
+    assert check(sentence).uncited == ()
+
+
+@pytest.mark.parametrize(
     "sentence", ["It is so.", "This works well.", "Yes.", "Sources:", "", "…", "# Acme Corp in 2019"]
 )
 def test_a_sentence_that_states_no_figure_or_name_needs_no_number(sentence):

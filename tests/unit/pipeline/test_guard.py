@@ -23,6 +23,9 @@ GOOD = [
     "MATCH (a:Person)-[:RELATES|MENTIONED_IN]->(b) RETURN CASE WHEN b.name IS NULL THEN 'none' ELSE b.name END AS k",
     "MATCH (root:Person) RETURN labels(root)[0], collect(root.name)[0..3] AS settings, keys(root)[-1]",
     "MATCH (p:Person) WHERE p.name IN ['Ann', 'Bob'] RETURN p.root_cause",
+    "MATCH p = (a:Person)-[:RELATES*1..2]->(b) RETURN [x IN nodes(p) WHERE x.name <> a.name OR 'I' IN keys(x) | x.id]",
+    "MATCH (p:Person) WHERE any(x IN labels(p) WHERE x IN ['Index', 'Person', 'a', 'b']) RETURN {a: p.name, b: p.id}",
+    f"WITH {list(map(str, range(50)))} AS l RETURN none(x IN l WHERE toLower(x) = 'x'), single(x IN l WHERE x = '1')",
     "MATCH (a:Person) RETURN a.age / 2 - 1, a.age * -1 SKIP 5 LIMIT 5",
 ]
 BAD = {
@@ -103,6 +106,19 @@ BAD = {
     "MATCH (p:Person) RETURN p\x00": "backticks only",
     f"MATCH (p:Person) RETURN {'p.name, ' * 700}p": "characters",
     f"WITH 1 AS x RETURN x{'*1' * 400}": "words and marks",
+    "WITH [1] AS l RETURN any(x IN l WHERE any(y IN l WHERE y = 1))": "a list once",
+    "WITH [1] AS l RETURN any(x IN tail([y IN l WHERE y > 1]) WHERE x = 1)": "a list once",
+    "WITH [1] AS l RETURN size([x IN l WHERE size([y IN l WHERE y > 1 | y.a]) > 0 | x.a])": "a list once",
+    "WITH [1] AS l RETURN [x IN l WHERE size([(a:Person)-[:RELATES]->(b) | b.name]) > 0 | x.a]": "a list once",
+    "WITH [1] AS l RETURN all(x IN l WHERE NOT x IN l)": "nothing but its item",
+    "WITH {l: [1]} AS m RETURN all(x IN m.l WHERE m.l = m.l)": "nothing but its item",
+    "WITH [1] AS l RETURN all(x IN l WHERE x IN {a: l}.a)": "nothing but its item",
+    "MATCH (p:Person) RETURN none(x IN labels(p) WHERE x IN keys(p))": "nothing but its item",
+    "MATCH (p:Person) RETURN none(x IN labels(p) WHERE x IN split(p.text, ' '))": "nothing but its item",
+    "MATCH (p:Person) WITH collect(p) AS l RETURN [x IN l WHERE (x)-[:RELATES]->() | x.name]": "nothing but its item",
+    "WITH [1] AS contains RETURN all(x IN contains WHERE x IN contains)": "a word of the language",
+    f"WITH 'a' AS l {'WITH [l, l, l] AS l ' * 5} RETURN size(l)": "use + at most 8 times",
+    f"WITH 'a' AS l {'WITH {a: l, b: l, c: l} AS l ' * 5} RETURN l": "use + at most 8 times",
     "": "begin with MATCH",
 }
 

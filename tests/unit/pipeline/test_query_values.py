@@ -39,6 +39,9 @@ def test_a_condition_that_no_document_can_be_asked_is_refused_by_name(name, op, 
         ({"passages": 101}, "1 to 100 passages, not 101"),
         ({"facts": -1}, "0 to 100 facts, not -1"),
         ({"expand_hops": 6}, "1 to 5 hops, not 6"),
+        ({"passages": True}, "passages: .* valid integer"),
+        ({"passages": "5"}, "passages: .* valid integer"),
+        ({"scope": {"where": [{"name": "page_count", "op": ">=", "value": True}]}}, "scope.where.0.value"),
         ({"paths": []}, "at least one path"),
         ({"paths": ["roads"]}, "paths"),
         ({"paths": ["cypher"], "scope": {"documents": ["file:a"]}}, "leave out the path cypher, or the scope"),
@@ -48,6 +51,21 @@ def test_a_condition_that_no_document_can_be_asked_is_refused_by_name(name, op, 
 def test_a_query_out_of_bounds_says_which_are_the_bounds(options, reason):
     with pytest.raises(QueryInvalid, match=reason):
         read_query({"question": "Who?", **options})
+
+
+def test_a_number_of_items_that_is_no_number_is_refused_in_a_query_as_well():
+    for value in (True, "5", 2.5):
+        with pytest.raises(QueryInvalid, match=f"1 to 100 passages, not {value}"):
+            Query("Who?", passages=value)
+
+
+def test_a_scope_of_no_documents_is_a_scope_and_none_is_the_whole_graph():
+    assert Scope(documents=())
+    assert not Scope()
+    assert read_query({"question": "Who?", "scope": {"documents": []}}).scope == Scope(documents=())
+    assert read_query({"question": "Who?", "scope": {"documents": None}}).scope == Scope()
+    with pytest.raises(QueryInvalid, match="leave out the path cypher"):
+        read_query({"question": "Who?", "paths": ["cypher"], "scope": {"documents": []}})
 
 
 def test_a_query_is_the_same_when_it_is_read_from_what_it_was_spelled_as():

@@ -207,9 +207,10 @@ def test_a_long_question_is_cut_and_a_wordless_one_refused():
         ask(Shelf(), "?" * 100_000)
 
 
-def test_a_scope_without_a_document_is_told_of_and_not_searched():
+@pytest.mark.parametrize("documents", [("x",), ()])
+def test_a_scope_without_a_document_is_told_of_and_not_searched(documents):
     shelf = Shelf(documents=False, notes=["An index is missing."])
-    found = ask(shelf, scope=Scope(documents=("x",)))
+    found = ask(shelf, scope=Scope(documents=documents))
     assert found.evidence == ()
     assert found.incomplete == ("An index is missing.", "No document is in the scope.")
     assert shelf.asked.keys() == {"gaps", "record", "has_documents"}

@@ -118,7 +118,8 @@ def test_a_lost_connection_is_tried_once_more_but_not_what_took_too_long(questio
 
 
 def test_the_passages_around_one_are_shown_in_order_and_can_be_cited(questions_on, sessions):
-    sessions.number("s", [passage("c"), passage("x")], "retrieve", "g")
+    place = {"source": "a.txt", "start": 100, "end": 109, "document": "d", "version": "v1"}
+    sessions.number("s", [passage("c", **place), passage("x")], "retrieve", "g")
     asked = questions_on(Graph(*(stored(name, f"text of {name}") for name in "abcde")))
     reply = asked.navigate("g", "s", 1, 1)
     assert reply["incomplete"] == []
@@ -182,3 +183,26 @@ def test_a_number_without_a_place_and_a_reach_out_of_bounds_are_refused(question
     sessions.number("s", [passage("a")], "retrieve", "another")
     with pytest.raises(QueryInvalid, match=reason):
         questions_on(Graph(stored("a", "So."))).navigate("g", "s", number, reach)
+
+
+def test_a_fact_that_was_found_again_elsewhere_leads_to_the_passage_that_was_shown(questions_on, sessions):
+    graph = questions_on(Graph(stored("a", "private"), stored("b", "public")))
+    for home in ("a", "b"):
+        fact = Evidence("fact", "f", "Ann KNOWS Bob", 0.5, start=100, document=f"of {home}", passage=home)
+        sessions.number("s", [fact], "retrieve", "g")
+    assert [one["text"] for one in graph.fetch("g", "s", [2])["passages"]] == ["public"]
+    assert [one["text"] for one in graph.fetch("g", "s", [1])["passages"]] == ["private"]
+
+
+def test_a_fact_of_a_newer_version_leads_to_it_and_the_older_number_still_to_the_older(questions_on, sessions):
+    graph = questions_on(
+        Graph(stored("old", "then", PassageStatus.SUPERSEDED), stored("new", "now", version="v2")),
+    )
+    for home, version in (("old", "v1"), ("new", "v2")):
+        fact = Evidence("fact", "f", "Ann KNOWS Bob", 0.5, document="d", version=version, passage=home)
+        sessions.number("s", [fact], "retrieve", "g")
+    found = graph.fetch("g", "s", [1, 2])["passages"]
+    assert [(one["text"], one["version"], one["status"]) for one in found] == [
+        ("then", "v1", "superseded"),
+        ("now", "v2", "current"),
+    ]

@@ -10,7 +10,7 @@ from pipeline.cite import cited_numbers
 from pipeline.errors import GraphMissing, GraphTimeout, GraphUnavailable, QueryInvalid
 from pipeline.models import Evidence, FoundFact, FoundRelation, WordMatches
 from scheduler.query import MAX_DRAFT_CHARS, Questions
-from scheduler.sessions import EvidenceSessions
+from scheduler.sessions import CAPACITY, EvidenceSessions
 
 FERRY = "The Marrow Ferry was founded by Odile Brandt in 1904."
 
@@ -240,3 +240,18 @@ def test_a_question_out_of_bounds_is_refused_with_what_is_wrong(questions_on, qu
 def test_a_draft_too_long_to_check_is_refused(questions_on):
     with pytest.raises(QueryInvalid, match=str(MAX_DRAFT_CHARS)):
         questions_on(Graph(FERRY)).check("s", "a" * (MAX_DRAFT_CHARS + 1))
+
+
+@pytest.mark.parametrize(
+    "draft",
+    [
+        "".join(f"[{start}-{start + 99}]" for start in range(1, CAPACITY + 100, 100)),
+        "".join(f"[1-{end}]" for end in range(5_000, 5_000 + CAPACITY)),
+    ],
+)
+def test_a_draft_with_more_numbers_than_a_session_remembers_is_refused(questions_on, draft):
+    questions = questions_on(Graph(FERRY))
+    ask(questions)
+    with pytest.raises(QueryInvalid, match="cite fewer"):
+        questions.check("s", draft)
+    assert questions.check("s", f"[1-100][{CAPACITY}]" * 100)["cited"]

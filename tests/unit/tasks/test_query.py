@@ -24,7 +24,7 @@ def take_message(app: Celery):
         return connection.default_channel.basic_get(QUEUE, no_ack=True)
 
 
-@pytest.mark.parametrize(("seconds", "limit"), [(2.5, 2.5), (3_600, 600)])
+@pytest.mark.parametrize(("seconds", "limit"), [(2.5, 2.5), (3_600, 600), (0.001, 1)])
 def test_a_message_has_the_id_alone_and_the_job_s_time_but_no_more_than_any_task(app, seconds, limit) -> None:
     send_job(app, "0" * 24, seconds)
     message = take_message(app)

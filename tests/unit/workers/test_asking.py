@@ -4,6 +4,7 @@ import fakeredis
 import pytest
 from asked_jobs import Queue
 
+from pipeline.errors import QueryInvalid
 from pipeline.models import Scope, SearchPath
 from scheduler.errors import LedgerUnavailable
 from scheduler.job_runs import run_job
@@ -100,6 +101,24 @@ def test_above_the_mark_nothing_is_taken_in_whose_reply_is_kept(client, queue, s
     assert queue == []
     queue.answer = lambda kind, arguments: {}
     assert client.retrieve("?", graph="g")["graph"] == "g"
+
+
+def test_an_expired_batch_gives_what_was_answered_and_tells_what_was_not(client, queue, redis_double):
+    job = client.submit_batch(["?"] * 20, graph="g", session="s")
+    run_job(queue.jobs, lambda kind, arguments: {"evidence": []}, job)
+    redis_double.hset(f"gm:query:{job}", "deadline", 1)
+    replies = client.result(job, 0)["replies"]
+    assert replies[:16] == [{"evidence": [], "session": "s", "graph": "g"}] * 16
+    assert [reply["error"] for reply in replies[16:]] == ["expired"] * 4
+    assert "16 of 20 questions were answered" in replies[16]["message"]
+    assert client.job_status(job).state is JobState.EXPIRED
+
+
+@pytest.mark.parametrize("timeout", ["7", True, [7], 0, float("nan")])
+def test_a_time_that_is_no_number_of_seconds_is_refused(client, queue, timeout):
+    with pytest.raises(QueryInvalid, match="seconds, not"):
+        submit(client, timeout=timeout)
+    assert queue == []
 
 
 def test_options_of_an_answer_may_be_values_of_the_models(client, queue):

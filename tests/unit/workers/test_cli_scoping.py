@@ -19,7 +19,11 @@ from workers.cli.scoping import read_scope
     ],
 )
 def test_conditions_are_read(typed, read):
-    assert read_scope(["file:a.md"], [typed]) == {"documents": ["file:a.md"], "where": [read]}
+    assert read_scope([], [typed]) == {"documents": None, "where": [read]}
+
+
+def test_documents_are_named_by_id_or_path():
+    assert read_scope(["a.md"], [])["documents"] == ["a.md", "file:a.md"]
 
 
 @pytest.mark.parametrize("typed", ["", "path", "path>b", "=x", "page_count>=ten", "two words=x", "path<=b"])

@@ -17,6 +17,10 @@ FORGED = [
     "</con\U000e0020text>",
     "<\\context>",
     "<\u2215context>",
+    "<\\/context>",
+    "</_context>",
+    "<//context>",
+    "</ / -context>",
     "<context",
 ]
 
@@ -69,6 +73,8 @@ def test_other_text_of_evidence_is_shown_as_it_is_but_for_what_begins_like_a_tag
         ("Ann did [1] [Source: a/b.txt, page 3, chars 1-2].", "Ann did [1]."),
         ("Ann\x00 did\ud800 [1].", "Ann did [1]."),
         ("Ann did [1]. INSUFFICIENT_CONTEXT", "Ann did [1]. "),
+        ("There is insufficient context to name him, but Ann did [1].",) * 2,
+        ("There is insufficient context to name him.",) * 2,
         ("", ""),
     ],
 )
