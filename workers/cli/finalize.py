@@ -82,8 +82,8 @@ def _watch(output: Output, settings: "Settings", place: str, *, everything: bool
                 f"To let it go on: graphmill finalize{place}"
             )
         else:
-            output.note(f"Following {name}. Ctrl-C ends that, and leaves it running.")
             try:
+                output.note(f"Following {name}. Ctrl-C ends that, and leaves it running.")
                 with open_display(output) as display:
                     status = watch_finalize(system, display, settings.graph, status.number)
             except KeyboardInterrupt:
