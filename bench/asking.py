@@ -31,8 +31,8 @@ from pipeline.embed import embed_distinct, text_hash
 from pipeline.ids import content_hash, file_document_id
 from pipeline.models import Chunk, Document, Extraction, GraphRecord, Mention
 from pipeline.ontology import DEFAULT_ONTOLOGY
-from workers.bootstrap import build_embedder
 from workers.graphs import open_graph
+from workers.resources import build_embedder
 from workers.running import INGEST_QUEUES, INGEST_ROLES, QUERY_QUEUES, System, open_system
 from workers.settings import Settings
 

@@ -24,8 +24,8 @@ from pipeline.ports import Embedder, GraphReader, Vectors
 from pipeline.retrieve import find_passages
 from pipeline.retrieve.question import split_words
 from pipeline.retrieve.rank import Ranking, fuse
-from workers.bootstrap import build_embedder
 from workers.graphs import open_graph
+from workers.resources import build_embedder
 from workers.settings import load_settings
 
 TOP = 5

@@ -26,10 +26,10 @@ from scheduler.states import STAGES
 from scheduler.tick import tick
 from tasks.resources import Resources
 from workers.app import create_app
-from workers.bootstrap import build_resources
 from workers.client import Client
 from workers.embedded import find_engine
 from workers.embedded.servers import broker_server, graph_server
+from workers.resources import build_resources
 from workers.settings import Settings
 
 GRAPH = "bench"

@@ -1,5 +1,6 @@
 """Task shell of the query worker: a message is the id of a job, whose record tells the rest."""
 
+from threading import Timer
 from typing import Any
 
 from celery import Celery, current_app, shared_task, signals
@@ -10,6 +11,7 @@ from tasks.resources import current
 QUEUE = "query"
 _LEAST_SECONDS = 1.0
 """Shortest limit of a message: one that is over before the task begins ends the process. The deadline still counts."""
+_WARM_AFTER_SECONDS = 5.0
 _GRACE_SECONDS = 30.0
 """Time that a question has to end in good order after its limit."""
 
@@ -31,6 +33,11 @@ def send_job(app: Celery, job: str, seconds: float) -> None:
 
 @signals.worker_process_init.connect
 def _warm_up(**_: Any) -> None:
-    """Load the models of questions before the first one comes; not where other work is done."""
-    if QUEUE in current_app.amqp.queues.consume_from:
-        current().warm_up()
+    """Load the models of questions before the first one comes, where nothing else is done.
+
+    Some seconds late: half a second of a core in each process is much beside a start, and for a stack of one command.
+    """
+    if set(current_app.amqp.queues.consume_from) == {QUEUE}:
+        warming = Timer(_WARM_AFTER_SECONDS, current().warm_up)
+        warming.daemon = True
+        warming.start()

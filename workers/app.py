@@ -41,10 +41,11 @@ def _enter_worker(**_: Any) -> None:
     """Bind what tasks work with, before the pool forks; nothing is opened yet."""
     from scheduler.workers import Offer, Workers
     from tasks.resources import bind
-    from workers.bootstrap import build_resources, check_parts, identify_artifacts
+    from workers.bootstrap import identify_artifacts
     from workers.connections import broker_answers, connect_redis
     from workers.extractors import list_extractors, preload_models
     from workers.presence import Presence
+    from workers.resources import build_resources, check_parts
     from workers.watchdog import Watchdog
 
     try:

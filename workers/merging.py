@@ -9,7 +9,7 @@ from scheduler.leases import Access, GraphLease
 from scheduler.plan_report import PlanPreview, PlanReport, preview_plan
 from scheduler.records import FinalizeStatus
 from scheduler.seals import Seals
-from workers.bootstrap import build_judging, build_leases, build_writer, find_artifacts
+from workers.bootstrap import build_leases, build_writer, find_artifacts
 from workers.curating import Curating
 from workers.graphs import open_merges
 
@@ -75,6 +75,8 @@ class Merging(Curating):
 
     def plan_merges(self, graph: str) -> PlanPreview:
         """Tell what a finalize would merge now; changes nothing, and asks no language model."""
+        from workers.resources import build_judging
+
         decision = build_judging(self.settings, graph).decide(graph, lambda: None)
         with open_merges(self.settings, graph) as merges:
             return preview_plan(decision.plan, merges, decision.counts, decision.not_embedded)

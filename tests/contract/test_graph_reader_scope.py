@@ -132,6 +132,7 @@ def test_a_graph_without_supports_is_scoped_by_the_passages_that_a_fact_names(st
     assert store.reader.relations_of(["bob"], EAST, 5, ONLY) == []
 
 
+@pytest.mark.slow
 def test_in_a_graph_without_supports_hubs_of_thousands_of_passages_are_asked_after_in_seconds(store, graph_server):
     store.graph.query(
         "CREATE (d:Document {id: 'd', path: 'd.txt', content_hash: 'x'}), (h:__Entity__ {id: 'hub', name: 'Hub'}) "

@@ -11,7 +11,8 @@ import pytest
 
 from pipeline.adapters.artifacts import FolderArtifactStore
 from scheduler.stages import run_stage
-from workers.bootstrap import build_resources, collect_artifacts
+from workers.bootstrap import collect_artifacts
+from workers.resources import build_resources
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

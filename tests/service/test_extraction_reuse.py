@@ -9,8 +9,8 @@ from pydantic import SecretStr
 
 from scheduler.stages import run_stage
 from workers.app import create_app
-from workers.bootstrap import build_resources
 from workers.client import Client
+from workers.resources import build_resources
 
 EXTRACTOR = "counting_models:extract"
 HERE = Path(__file__).parent

@@ -7,7 +7,8 @@ import pytest
 
 from pipeline.ids import bytes_hash
 from scheduler.stages import run_stage
-from workers.bootstrap import build_resources, collect_artifacts
+from workers.bootstrap import collect_artifacts
+from workers.resources import build_resources
 
 HERE = Path(__file__).parent
 OLD, NEW = "Ada Quill founded Northlight Press.", "Bram Oster bought Tidewater Press. "

@@ -13,9 +13,10 @@ from pipeline.resolve.judging import Judgement
 from pipeline.resolve.values import Group, SetVerdict
 from scheduler.finalize import PHASES, Phase, Shard
 from scheduler.leases import Access, GraphLease
-from workers.bootstrap import build_resources, build_verification
+from workers.bootstrap import build_verification
 from workers.cli.outcomes import _WORDS
 from workers.merging import Merging
+from workers.resources import build_resources
 from workers.settings import Settings
 
 ACME, GROUP = entity_id("Acme", "Organization"), entity_id("Acme Group", "Organization")

@@ -9,9 +9,9 @@ from pipeline.adapters.falkor import FalkorCurator, FalkorWriter, index_states
 from pipeline.models import GraphRecord
 from pipeline.ontology import DEFAULT_ONTOLOGY
 from workers.app import create_app
-from workers.bootstrap import build_embedder
 from workers.client import Client
 from workers.graphs import open_graph
+from workers.resources import build_embedder
 from workers.submitting import WorkersDiffer
 
 

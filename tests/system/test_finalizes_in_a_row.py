@@ -67,6 +67,7 @@ def test_runs_that_end_together_make_one_finalize_or_two_in_a_row(count, plant, 
         plant.check_clean(graph)
 
 
+@pytest.mark.slow
 def test_a_run_that_ends_during_a_finalize_waits_for_one_that_begins_after_it(plant, folder):
     files = make_files(folder)
     with watch_moves(plant.redis.client) as moves:

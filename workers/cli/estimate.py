@@ -22,11 +22,12 @@ def estimate_ingest(
 ) -> ExitCode:
     """Read and cut the files as an ingest would, and show what that would take; needs no server and no worker."""
     from pipeline.estimate import estimate
-    from workers.bootstrap import build_recipe, find_artifacts
+    from workers.bootstrap import find_artifacts
     from workers.cli.driving import interruptible
     from workers.cli.interrupts import check_interrupted
     from workers.estimating import survey
     from workers.extractors import price_tokens
+    from workers.resources import build_recipe
 
     config = settings.recipe
     recipe, artifacts = build_recipe(settings, config), find_artifacts(settings)

@@ -71,7 +71,7 @@ def check_table(places: Sequence[Path], root: Path, order: "TableOrder") -> None
 def read_text(output: Output, settings: "Settings", source: str) -> str:
     """Read the text that `--text` means; raises `LoadError` for what is no text, `UsageMistake` for no file."""
     from pipeline.errors import LoadCode, LoadError
-    from workers.bootstrap import decode_given
+    from workers.resources import decode_given
 
     limit = settings.load.max_file_bytes
     try:

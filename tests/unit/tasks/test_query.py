@@ -1,6 +1,7 @@
 """The message of a query job, which needs no server."""
 
 import json
+from threading import Event
 from types import SimpleNamespace
 
 import pytest
@@ -35,11 +36,19 @@ def test_a_message_has_the_id_alone_and_the_job_s_time_but_no_more_than_any_task
     assert message.headers["task"] == "query.work"
 
 
-@pytest.mark.parametrize(("queue", "loaded"), [(QUEUE, 1), ("extract", 0)])
-def test_a_process_loads_the_models_of_questions_before_the_first_one_comes(app, monkeypatch, queue, loaded) -> None:
-    calls: list[str] = []
+def test_a_process_of_questions_loads_their_models_before_the_first_one_comes(app, monkeypatch) -> None:
+    loaded = Event()
+    monkeypatch.setattr(query, "_WARM_AFTER_SECONDS", 0)
     monkeypatch.setattr(query, "current_app", app)
-    monkeypatch.setattr(query, "current", lambda: SimpleNamespace(warm_up=lambda: calls.append("loaded")))
-    app.amqp.queues.select([queue])
+    monkeypatch.setattr(query, "current", lambda: SimpleNamespace(warm_up=loaded.set))
+    app.amqp.queues.select([QUEUE])
     query._warm_up()
-    assert len(calls) == loaded
+    assert loaded.wait(10)
+
+
+@pytest.mark.parametrize("queues", [["extract"], ["extract", QUEUE]])
+def test_a_process_that_does_other_work_loads_nothing_ahead(app, monkeypatch, queues) -> None:
+    monkeypatch.setattr(query, "current_app", app)
+    monkeypatch.setattr(query, "current", None)
+    app.amqp.queues.select(queues)
+    query._warm_up()

@@ -3,7 +3,7 @@
 import pytest
 
 from pipeline.errors import ModelUnavailable
-from workers import app, bootstrap
+from workers import app, resources
 from workers.settings import Settings
 
 
@@ -13,7 +13,7 @@ def test_a_worker_whose_parts_fail_ends_at_once_and_says_why(monkeypatch, error)
     def fail(_):
         raise error
 
-    monkeypatch.setattr(bootstrap, "build_embedder", fail)
+    monkeypatch.setattr(resources, "build_embedder", fail)
     with pytest.raises(SystemExit, match=f"(?s)This worker cannot start: .*{error}"):
         app._enter_worker()
 
