@@ -14,6 +14,7 @@ from pipeline.ports import (
     ArtifactStore,
     GraphWriter,
 )
+from scheduler.accounts import Accounts
 from scheduler.calls import Calls
 from scheduler.dropping import Dropping
 from scheduler.finalize import FinalizeLedger
@@ -47,6 +48,11 @@ def build_ledger(settings: Settings) -> Ledger:
 def build_calls(settings: Settings) -> Calls:
     """Make what gives leave to call language models."""
     return Calls(connect_redis(settings))
+
+
+def build_accounts(settings: Settings) -> Accounts:
+    """Make the accounts of calls of language models that belong to no run."""
+    return Accounts(connect_redis(settings), keep_seconds=settings.keep_runs_days * _DAY_SECONDS)
 
 
 def build_verbs(settings: Settings, ledger: Ledger) -> RunVerbs:

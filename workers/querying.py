@@ -17,6 +17,7 @@ from scheduler.query import Questions
 from scheduler.query_kinds import QueryKinds
 from scheduler.records import Budget
 from scheduler.sessions import EvidenceSessions
+from workers.bootstrap import build_accounts
 from workers.connections import connect_redis
 from workers.extractors import open_models
 from workers.settings import Settings
@@ -54,7 +55,7 @@ def build_questions(
     sessions = EvidenceSessions(connect_redis(settings), expiry_seconds=settings.session_seconds)
     if not settings.llm.model:
         return name_kinds(Questions(reader_of, embedder, sessions, _find_no_rows), _refuse_answers)
-    accounts = Accounts(connect_redis(settings), keep_seconds=settings.keep_runs_days * 86_400)
+    accounts = build_accounts(settings)
     model = DailyChat(settings, calls, accounts)
     questions = Questions(reader_of, embedder, sessions, partial(query_by_model, model=model))
     return name_kinds(questions, Answering(questions, model).answer)

@@ -25,7 +25,6 @@ from pipeline.ports import (
     Embedder,
 )
 from pipeline.resolve.judging import judge_by_rules
-from scheduler.accounts import Accounts
 from scheduler.assembling import Assembler
 from scheduler.calls import Calls
 from scheduler.curation import Curation
@@ -43,7 +42,15 @@ from scheduler.workers import Workers
 from scheduler.writing import WriteStages
 from tasks.canvas import CanvasSender
 from tasks.resources import Resources
-from workers.bootstrap import build_calls, build_dispatch, build_finalizes, build_leases, build_ledger, build_verbs
+from workers.bootstrap import (
+    build_accounts,
+    build_calls,
+    build_dispatch,
+    build_finalizes,
+    build_leases,
+    build_ledger,
+    build_verbs,
+)
 from workers.connections import connect_redis
 from workers.extractors import build_extractor, check_extractor
 from workers.graphs import curate, open_graph, open_reader
@@ -51,8 +58,6 @@ from workers.jobs import build_jobs
 from workers.judges import Judges, check_judge
 from workers.querying import build_questions
 from workers.settings import Settings
-
-_DAY_SECONDS = 86_400
 
 
 def build_embedder(settings: Settings) -> Embedder:
@@ -120,7 +125,7 @@ def build_resources(settings: Settings) -> Resources:
         return ledger.status(run).root
 
     calls = build_calls(settings)
-    accounts = Accounts(connect_redis(settings), keep_seconds=settings.keep_runs_days * _DAY_SECONDS)
+    accounts = build_accounts(settings)
     curation = Curation(
         ledger=ledger,
         finalizes=finalizes,

@@ -18,16 +18,20 @@ _MOST_PARTS, _LETTERS_OF_PARTS = 3, 6
 _LATIN_END = "\u0250"
 _FEMININE = re.compile(r"([lnt])\1e$")
 """Michele, Michelle: in Latin letters two names."""
+_ATLANTIC = (
+    (r"isation(s?)$", r"ization\1"),
+    (r"is(e[ds]?|ing)$", r"iz\1"),
+    (r"ence$", "ense"),
+    (r"mme(s?)$", r"m\1"),
+    (r"logue(s?)$", r"log\1"),
+)
+"""Endings of words in Britain, and in America; no word has two."""
 _ORTHOGRAPHY = tuple(
     (re.compile(pattern), form)
     for pattern, form in (
-        (r"isation(s?)$", r"ization\1"),
-        (r"is(e[ds]?|ing)$", r"iz\1"),
+        *_ATLANTIC,
         (r"(?<=..)our(s?)$", r"or\1"),
         (r"(?<=..)tre(s?)$", r"ter\1"),
-        (r"ence$", "ense"),
-        (r"mme(s?)$", r"m\1"),
-        (r"logue(s?)$", r"log\1"),
         (r"(?<=[^aeiou])(?:ae|oe|ue)(?=[^aeiou]..)", lambda found: found[0][0]),
     )
 )
@@ -36,13 +40,9 @@ _GREEK_U = re.compile("ο[υύ]")
 _SPELLINGS = tuple(
     (re.compile(pattern), sound)
     for pattern, sound in (
-        (r"isation(s?)$", r"ization\1"),
-        (r"is(e[ds]?|ing)$", r"iz\1"),
+        *_ATLANTIC,
         (r"our(s?)$", r"or\1"),
         (r"tre(s?)$", r"ter\1"),
-        (r"ence$", "ense"),
-        (r"mme(s?)$", r"m\1"),
-        (r"logue(s?)$", r"log\1"),
         (r"^[yj]e", "e"),
         (r"(?<=[aeiou])h(?![aeiou])", ""),
         (r"ae|oe|ue", lambda found: found[0][0]),

@@ -1,4 +1,4 @@
-"""Fixtures of the suites of query jobs."""
+"""Fixtures that several suites share: a ledger's Redis, as the quick double and as a real one, and query jobs on it."""
 
 from functools import partial
 

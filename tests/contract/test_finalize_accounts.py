@@ -2,7 +2,6 @@
 
 import itertools
 
-import fakeredis
 import pytest
 
 from pipeline.config import CallConfig
@@ -22,13 +21,6 @@ TRUE = Usage(1, 80, 20, 0.03)
 KEEP_SECONDS = 1_000
 NOTHING = Budget()
 permits = (f"p{number}" for number in itertools.count())
-
-
-@pytest.fixture(params=["double", "real"])
-def client(request):
-    if request.param == "double":
-        return fakeredis.FakeRedis(decode_responses=True, version=(7, 4))
-    return request.getfixturevalue("redis_client")
 
 
 @pytest.fixture

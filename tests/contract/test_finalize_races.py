@@ -3,7 +3,6 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-import fakeredis
 import pytest
 
 from scheduler.finalize import PHASES, FinalizeLedger, Phase, Shard, next_phase
@@ -12,13 +11,6 @@ from scheduler.records import NewFile, Outcome
 from scheduler.states import FileState, RunState
 
 CALLERS = 8
-
-
-@pytest.fixture(params=["double", "real"])
-def client(request):
-    if request.param == "double":
-        return fakeredis.FakeRedis(decode_responses=True, version=(7, 4))
-    return request.getfixturevalue("redis_client")
 
 
 @pytest.fixture

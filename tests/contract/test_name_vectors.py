@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import fakeredis
 import numpy as np
 import pytest
 import redis
@@ -38,13 +37,6 @@ def vector(identity: str) -> list[float]:
 @pytest.fixture
 def store(tmp_path: Path) -> FolderArtifactStore:
     return FolderArtifactStore(tmp_path)
-
-
-@pytest.fixture(params=["double", "real"])
-def client(request: pytest.FixtureRequest) -> "redis.Redis":
-    if request.param == "double":
-        return fakeredis.FakeRedis(decode_responses=True, version=(7, 4))
-    return request.getfixturevalue("redis_client")
 
 
 @pytest.fixture

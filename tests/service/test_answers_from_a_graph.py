@@ -5,6 +5,7 @@ from functools import partial
 
 import pytest
 import redis
+from scripted_chat import Chat
 
 from pipeline.adapters.falkor import FalkorCurator, FalkorReader, FalkorWriter, connect
 from pipeline.adapters.minilm import MiniLmEmbedder
@@ -13,9 +14,8 @@ from pipeline.errors import QueryInvalid
 from pipeline.ids import content_hash, file_document_id
 from pipeline.llm.answering import ABSTENTION
 from pipeline.llm.cypher import query_by_model
-from pipeline.models import Chunk, Document, Extraction, GraphRecord, Mention, Usage
+from pipeline.models import Chunk, Document, Extraction, GraphRecord, Mention
 from pipeline.ontology import DEFAULT_ONTOLOGY
-from pipeline.ports import ChatAnswer
 from scheduler.answering import Answering
 from scheduler.calls import Calls
 from scheduler.query import Questions
@@ -32,23 +32,6 @@ WORLD = {
 }
 ASKED = "Who founded the Marrow Ferry?"
 COUNT = "MATCH (p:Person) RETURN count(DISTINCT p.name) AS people"
-
-
-class Chat:
-    """A `ChatModel` that answers in turn: texts, or functions of the request that give one."""
-
-    model = "scripted/one"
-
-    def __init__(self, *answers):
-        self.requests, self._answers = [], list(answers)
-
-    def bound(self, request):
-        return Usage()
-
-    def complete(self, request):
-        self.requests.append(request)
-        answer = self._answers.pop(0)
-        return ChatAnswer(answer(request) if callable(answer) else answer, "stop", Usage(1, 100, 10), self.model)
 
 
 def make_document(path, text):

@@ -1,37 +1,17 @@
 from dataclasses import asdict
 
 import pytest
+from scripted_chat import Chat
 
 from pipeline.cite import check_citations
 from pipeline.errors import BudgetSpent, ModelBusy, ModelOutputInvalid, ModelRefused, ModelTimeout, QueryInvalid
 from pipeline.llm.answering import ABSTENTION
-from pipeline.models import Usage
-from pipeline.ports import ChatAnswer
 from scheduler.answering import CONTEXT_CHARS, Answering
 
 FOUNDED = "Ann Kessler founded Larkspur Optics in 1904."
 PLACE = "Larkspur Optics stands in Berlin and has 40 workers."
 OLDER = "The Marrow Ferry crosses the Teal Sound."
 """Evidence 1, of an earlier call in the same session."""
-
-
-class Chat:
-    """A `ChatModel` that gives its answers in turn: texts, or errors to raise."""
-
-    model = "scripted/one"
-
-    def __init__(self, *answers):
-        self.requests, self._answers = [], list(answers)
-
-    def bound(self, request):
-        return Usage()
-
-    def complete(self, request):
-        self.requests.append(request)
-        answer = self._answers.pop(0)
-        if isinstance(answer, Exception):
-            raise answer
-        return ChatAnswer(answer, "stop", Usage(1, 100, 10), self.model)
 
 
 class Questions:
