@@ -1,4 +1,4 @@
-"""`graphmill ask` and `graphmill check`: evidence for a question, or an answer; and whether an answer keeps to it."""
+"""`graphmill ask`, `answer`, `result`, `check` and `evidence`: evidence for a question, and whether an answer keeps to it."""
 
 import secrets
 from typing import Annotated, Any
