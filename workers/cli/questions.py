@@ -1,4 +1,4 @@
-"""`graphmill ask`, `answer`, `result`, `check` and `evidence`: evidence for a question, and whether an answer keeps to it."""
+"""`graphmill ask`, `answer`, `result`, `check` and `evidence`: what the graph says, and whether a text keeps to it."""
 
 import secrets
 from typing import Annotated, Any
