@@ -17,6 +17,7 @@ import tempfile
 import threading
 import time
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 import psutil
@@ -27,6 +28,7 @@ from workers.settings import Settings
 
 STUBS = Path(__file__).parents[2] / "shared" / "bench" / "stub_models.py"
 SAMPLE_SECONDS = 0.25
+PHASE_FIGURES = ("seconds", "workers_cpu", "servers_cpu")
 
 
 @dataclass
@@ -61,7 +63,8 @@ def measure(system: System, folder: Path, usage: Usage) -> dict[str, object]:
     before = {kind: usage.total(kind) for kind in ("workers", "servers")}
     started = time.monotonic()
     run = system.client.submit([folder], folder, graph="bench")
-    phases: dict[str, float] = {}
+    phases: dict[str, tuple[float, float, float]] = {}
+    """By phase, when it began: seconds, and CPU seconds of workers and servers until then."""
     ingested = None
     while True:
         system.supervise()
@@ -72,21 +75,27 @@ def measure(system: System, folder: Path, usage: Usage) -> dict[str, object]:
             ingested = now
         if status.state is RunState.FINALIZING:
             phase = system.client.finalize_status("bench").phase
-            phases.setdefault(phase, now)
+            if phase not in phases:
+                usage.sample()
+                phases[phase] = (now, usage.total("workers"), usage.total("servers"))
         if status.state is RunState.DONE:
             break
-        time.sleep(0.2)
+        time.sleep(0.1)
     both = time.monotonic() - started
     usage.sample()
     for report in system.client.files(run):
         if report.state != FileState.WRITTEN:
             print(f"{report.relative}: {report.state} ({report.code}) {report.message}", file=sys.stderr)
-    ends = [*list(phases.values())[1:], both]
+    marks = [*phases.values(), (both, usage.total("workers"), usage.total("servers"))]
+    spans = pairwise(marks)
     return {
         "documents": status.total,
         "counts": {state: n for state, n in status.counts.items() if n},
         "seconds": {"ingest": round(ingested or both, 2), "finalize": round(both - (ingested or both), 2)},
-        "finalize_phases": {p: round(e - b, 2) for (p, b), e in zip(phases.items(), ends, strict=True)},
+        "finalize_phases": {
+            phase: {name: round(end - begin, 2) for name, begin, end in zip(PHASE_FIGURES, *span, strict=True)}
+            for phase, span in zip(phases, spans, strict=True)
+        },
         "documents_per_second": {
             "ingest": round(status.total / (ingested or both), 1),
             "finalize": round(status.total / max(both - (ingested or both), 1e-9), 1),

@@ -12,7 +12,6 @@ from itertools import batched
 
 import structlog
 
-from pipeline.embed import embed_distinct, text_hash
 from pipeline.errors import (
     ArtifactMissing,
     ArtifactsUnavailable,
@@ -23,9 +22,10 @@ from pipeline.errors import (
     is_time_limit,
 )
 from pipeline.models import GraphRecord, StoredDocument
-from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter, Vectors
+from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter
 from pipeline.resolve.resolution import Plan
 from scheduler.applying import Applying
+from scheduler.embedding import Embedding
 from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
 from scheduler.judging import Judging
 from scheduler.leases import Access, GraphLease, Leases
@@ -58,13 +58,12 @@ class Curation:
     artifacts: ArtifactStore
     seals: Seals
     embedder: Embedder
+    embedding: Embedding
     judging: Judging
     writer_of: Callable[[str], GraphWriter]
     curator_of: Callable[[str], GraphCurator]
     stores_in_use: Callable[[], set[str]]
     """Ids of the artifact folders that living workers use."""
-    page_size: int
-    """Texts embedded between two signs of life."""
     keep_days: int
     """For how long superseded passages are kept."""
 
@@ -142,14 +141,15 @@ class Curation:
         return {"files_lost": self._reopen_lost(shard)}
 
     def _names(self, shard: Shard) -> dict[str, int]:
-        return {"names_embedded": self._embed_kind(shard, "entity")}
+        return {"names_embedded": self.embedding.embed_names(shard)}
 
     def _judge(self, shard: Shard) -> dict[str, int]:
         """Seal which entities are one; where no entity is pending, nothing is read."""
         if not self.seals.has_entities(shard):
             self.seals.seal_plan(shard, Plan(), PlanReport(), (), {})
             return {"merges_planned": 0}
-        decision = self.judging.decide(shard.graph, lambda: self._touched(shard))
+        fresh = self.seals.vectors_keys(shard)
+        decision = self.judging.decide(shard.graph, lambda: self._touched(shard), fresh)
         report = report_plan(decision.plan, self.judging.merges_of(shard.graph))
         self.seals.seal_plan(shard, decision.plan, report, decision.verdicts, decision.told)
         return {"merges_planned": len(decision.plan.merges), **decision.counts}
@@ -208,30 +208,7 @@ class Curation:
         return {f"{kind}_derived": changed}
 
     def _embed(self, shard: Shard) -> dict[str, int]:
-        return {f"{kind}_embedded": self._embed_kind(shard, kind) for kind in KINDS}
-
-    def _embed_kind(self, shard: Shard, kind: str) -> int:
-        """Give what is pending of a kind its vectors; gives how many were made."""
-        curator, embedded = self.curator_of(shard.graph), 0
-        for page in _pages(self.seals.part(shard, shard.phase, shard.shard)[kind], PAGE):
-            stale = [
-                (text.id, text.text, text_hash(text.text))
-                for text in curator.texts(kind, [p.id for p in page])
-                if text.embedded_hash != text_hash(text.text)
-            ]
-            if stale:
-                # Without a lease: this is where the time goes.
-                rows = [row for some in _pages(stale, self.page_size) for row in self._embed_some(shard, some)]
-                with self._grant(shard, Access.SHARED) as lease:
-                    curator.set_vectors(kind, rows, lease.epoch)
-            embedded += len(stale)
-            self.finalizes.touch(shard)
-        return embedded
-
-    def _embed_some(self, shard: Shard, stale: Sequence[tuple[str, str, str]]) -> list[tuple[str, str, Vectors]]:
-        vectors = embed_distinct(self.embedder, [text for _, text, _ in stale])
-        self.finalizes.touch(shard)
-        return [(name, digest, vector) for (name, _, digest), vector in zip(stale, vectors, strict=True)]
+        return {f"{kind}_embedded": self.embedding.embed(shard, kind) for kind in KINDS}
 
     def _index(self, shard: Shard) -> dict[str, int]:
         """Build or await the search indexes, then forget what was pending, unless it is pending anew, or held.

@@ -96,15 +96,20 @@ class Judging:
     merges_of: Callable[[str], GraphMerges]
     judge_of: Callable[[str, Collection[Pair]], Judge]
     """Gives the judge of a graph; the pairs are those that phase 1 has put together."""
-    vectors_of: Callable[[str, GraphMerges, Sequence[tuple[str, str]], Callable[[], None]], Vectors]
-    """Gives the vectors of a graph's names, parallel to pairs of an entity's id and the hash of what was embedded."""
+    vectors_of: Callable[[str, GraphMerges, Sequence[tuple[str, str]], Sequence[str], Callable[[], None]], Vectors]
+    """Gives the vectors of a graph's names, parallel to pairs of an entity's id and the hash of what was embedded.
 
-    def decide(self, graph: str, progress: Callable[[], None]) -> Decision:
-        """Decide about all that is pending, without a change to the graph; `progress` is called in between."""
+    The second list names artifacts of vectors that were made just now."""
+
+    def decide(self, graph: str, progress: Callable[[], None], fresh: Sequence[str] = ()) -> Decision:
+        """Decide about all that is pending, without a change to the graph; `progress` is called in between.
+
+        `fresh` names artifacts of vectors that were made just now.
+        """
         merges = self.merges_of(graph)
         names = self._read_names(merges, progress)
         exact = self._plan_exact(merges, names)
-        nominated = self._nominate(graph, merges, names, exact, progress)
+        nominated = self._nominate(graph, merges, names, exact, fresh, progress)
         wanted = {member for pair in nominated for member in pair} | {m for one in exact.merges for m in _pair(one)}
         named = {one.id: one for some in batched(sorted(wanted), NAME_PAGE) for one in merges.named(some)}
         known = [stored.judged for stored in merges.verdicts(nominated).values()]
@@ -155,7 +160,13 @@ class Judging:
         return plan_exact(one for some in batched(members, NAME_PAGE) for one in merges.named(some))
 
     def _nominate(
-        self, graph: str, merges: GraphMerges, names: _Names, exact: ExactPlan, progress: Callable[[], None]
+        self,
+        graph: str,
+        merges: GraphMerges,
+        names: _Names,
+        exact: ExactPlan,
+        fresh: Sequence[str],
+        progress: Callable[[], None],
     ) -> dict[Pair, float]:
         keyed = {identity for identity in names.ids if key_of(identity)}
         found: dict[Pair, float] = {}
@@ -166,7 +177,7 @@ class Judging:
         if rows:
             ids = [names.ids[row] for row in rows]
             hashed = [(names.ids[row], names.hashes[row]) for row in rows]
-            vectors = self.vectors_of(graph, merges, hashed, progress)
+            vectors = self.vectors_of(graph, merges, hashed, fresh, progress)
             pending = np.array([identity in names.pending for identity in ids])
             rows_of_tables = np.array([identity in keyed for identity in ids])
             found = nominate_nearest(ids, [names.labels[row] for row in rows], vectors, pending, rows_of_tables)

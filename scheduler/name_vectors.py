@@ -1,6 +1,6 @@
 """Vectors of the names of a graph's entities, kept in the artifact store: a graph gives them at 0.25 ms each.
 
-Each finalize adds the vectors of names that are new, as one part. A part that is gone costs nothing but time.
+Each part of a finalize adds the vectors of names that are new. One that is gone costs nothing but time.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,7 +15,7 @@ from pipeline.ports import ArtifactStore, Vectors
 from pipeline.ports.merges import GraphMerges
 from scheduler.finalize import FinalizeLedger
 
-MOST_PARTS = 32
+MOST_PARTS = 128
 """Of more parts, one is made of those that are in use."""
 PAGE = 5_000
 """Vectors read from the graph at once."""
@@ -31,22 +31,34 @@ class NameVectors:
     model_id: str
     dimension: int
 
+    def keep(self, part: str, rows: Sequence[tuple[str, str, Vectors]]) -> None:
+        """Store (id, hash, vector) rows as a part, whose name `read` is to be told; nothing where there are none."""
+        if rows:
+            self._store(part, [text_hash for _, text_hash, _ in rows], np.stack([vector for *_, vector in rows]))
+
     def read(
-        self, graph: str, merges: GraphMerges, names: Sequence[tuple[str, str]], progress: Callable[[], None]
+        self,
+        graph: str,
+        merges: GraphMerges,
+        names: Sequence[tuple[str, str]],
+        fresh: Sequence[str],
+        progress: Callable[[], None],
     ) -> Vectors:
         """Give the vectors of entities' names, parallel to (id, hash) pairs, as `GraphMerges.name_vectors` does.
 
-        `progress` is called in between.
+        `fresh` names parts that were kept just now; `progress` is called in between.
         """
         rows: dict[str, list[int]] = {}
         for row, (_, text_hash) in enumerate(names):
             if text_hash:
                 rows.setdefault(text_hash, []).append(row)
         vectors = np.zeros((len(names), self.dimension), dtype=np.float32)
-        parts = self.finalizes.name_vectors(graph, self._model)
+        known = self.finalizes.name_vectors(graph, self._model)
+        parts: list[str] = []
         missing = dict(rows)
-        for part in parts:
+        for part in dict.fromkeys([*known, *fresh]):
             hashes, kept = self._load(part)
+            parts += [part] if hashes else []
             for place, text_hash in enumerate(hashes):
                 if found := missing.pop(text_hash, None):
                     vectors[found] = kept[place]
@@ -57,8 +69,10 @@ class NameVectors:
             parts, missing = [], rows
         # Where the graph has a hash but no vector of our width, there is nothing to keep.
         if new := {text_hash: found[0] for text_hash, found in missing.items() if vectors[found[0]].any()}:
-            part = self._store(list(new), vectors[list(new.values())])
-            self.finalizes.keep_name_vectors(graph, self._model, [*parts, part])
+            parts.append(ids.artifact_key("names", (self._model, *new)))
+            self._store(parts[-1], list(new), vectors[list(new.values())])
+        if parts != known:
+            self.finalizes.keep_name_vectors(graph, self._model, parts)
         return vectors
 
     @property
@@ -79,10 +93,8 @@ class NameVectors:
                 vectors[found] = vector
             progress()
 
-    def _store(self, hashes: Sequence[str], vectors: Vectors) -> str:
-        part = ids.artifact_key("names", (self._model, *hashes))
+    def _store(self, part: str, hashes: Sequence[str], vectors: Vectors) -> None:
         self.artifacts.put(part, orjson.dumps(hashes) + _HASH_ENDS + vectors.astype("<f4").tobytes())
-        return part
 
     def _load(self, part: str) -> tuple[list[str], Vectors]:
         data = self.artifacts.get(part)

@@ -110,6 +110,14 @@ class Seals:
         """List the rows of tables among the entities that were pending; raises `ArtifactMissing`."""
         return [one.id for one in self._named(shard) if ids.key_of(one.id)]
 
+    def vectors_key(self, shard: Shard, part: int) -> str:
+        """Name the artifact of the vectors that a part of the names' phase makes."""
+        return self._key(shard, (Phase.NAMES, self.finalizes.seal(shard, Phase.NAMES), "vectors", str(part)))
+
+    def vectors_keys(self, shard: Shard) -> list[str]:
+        """Name the artifacts of the vectors of all parts; raises `ArtifactMissing`."""
+        return [self.vectors_key(shard, part) for part in range(self.parts(shard, Phase.NAMES))]
+
     def _named(self, shard: Shard) -> Iterator[Pending]:
         for part in range(self.parts(shard, Phase.NAMES)):
             yield from self.part(shard, Phase.NAMES, part)["entity"]

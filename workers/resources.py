@@ -28,6 +28,7 @@ from pipeline.resolve.judging import judge_by_rules
 from scheduler.assembling import Assembler
 from scheduler.calls import Calls
 from scheduler.curation import Curation
+from scheduler.embedding import Embedding
 from scheduler.errors import RecipeUnavailable
 from scheduler.extracting import ExtractStage
 from scheduler.flights import Flights
@@ -82,7 +83,7 @@ def build_judging(settings: Settings, graph: str) -> Judging:
         merges_of=lambda _: opened,
         judge_of=lambda _, grouped: judge_by_rules(grouped),
         # All of them from the graph: this host may not see the artifact store.
-        vectors_of=lambda _, merges, names, __: merges.name_vectors([identity for identity, _ in names], width),
+        vectors_of=lambda _, merges, names, *__: merges.name_vectors([identity for identity, _ in names], width),
     )
 
 
@@ -126,22 +127,23 @@ def build_resources(settings: Settings) -> Resources:
 
     calls = build_calls(settings)
     accounts = build_accounts(settings)
+    seals, names = Seals(artifacts, finalizes), NameVectors(artifacts, finalizes, embedder.model_id, embedder.dimension)
     curation = Curation(
         ledger=ledger,
         finalizes=finalizes,
         leases=leases,
         artifacts=artifacts,
-        seals=Seals(artifacts, finalizes),
+        seals=seals,
         embedder=embedder,
+        embedding=Embedding(finalizes, seals, leases, embedder, names, curator_of, settings.embed.page_size),
         judging=Judging(
             merges_of=cache(lambda graph: FalkorMerges(graph_of(graph))),
             judge_of=Judges(settings, calls, accounts, finalizes, artifacts).open,
-            vectors_of=NameVectors(artifacts, finalizes, embedder.model_id, embedder.dimension).read,
+            vectors_of=names.read,
         ),
         writer_of=writer_of,
         curator_of=curator_of,
         stores_in_use=lambda: {worker.offer.store for worker in workers.living()},
-        page_size=settings.embed.page_size,
         keep_days=settings.keep_superseded_days,
     )
 

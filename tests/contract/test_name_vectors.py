@@ -47,7 +47,7 @@ def kept(store: FolderArtifactStore, client: "redis.Redis") -> NameVectors:
 def read(kept: NameVectors, ids: Sequence[str]) -> tuple[list[str], Vectors]:
     graph = CountedGraph()
     hashes = [(identity, f"hash of {identity}" if identity else "") for identity in ids]
-    vectors = kept.read(GRAPH, graph, hashes, lambda: None)  # type: ignore[arg-type]
+    vectors = kept.read(GRAPH, graph, hashes, (), lambda: None)  # type: ignore[arg-type]
     return graph.asked, vectors
 
 
@@ -61,7 +61,7 @@ def test_only_what_is_new_is_read_of_the_graph(kept):
 
 def test_equal_texts_are_read_once(kept):
     graph = CountedGraph()
-    vectors = kept.read(GRAPH, graph, [("a", "same"), ("b", "same"), ("c", "")], lambda: None)
+    vectors = kept.read(GRAPH, graph, [("a", "same"), ("b", "same"), ("c", "")], (), lambda: None)
     assert graph.asked == ["a"]
     assert vectors.tolist() == [vector("a"), vector("a"), [0.0, 0.0, 0.0]]
 
@@ -79,7 +79,20 @@ def test_another_model_or_width_reads_its_own(kept, store):
     ):
         graph = CountedGraph()
         graph.name_vectors = lambda ids, dimension: np.ones((len(ids), dimension), dtype=np.float32)
-        assert other.read(GRAPH, graph, [("a", "hash of a")], lambda: None).tolist() == [[1.0] * other.dimension]
+        assert other.read(GRAPH, graph, [("a", "hash of a")], (), lambda: None).tolist() == [[1.0] * other.dimension]
+
+
+def test_what_was_kept_just_now_is_not_read_of_the_graph(kept):
+    kept.keep("fresh", [("a", "hash of a", np.array(vector("a"), dtype=np.float32))])
+    kept.keep("empty", [])
+    for _ in range(2):
+        graph = CountedGraph()
+        vectors = kept.read(GRAPH, graph, [("b", ""), ("a", "hash of a")], ["fresh", "empty"], lambda: None)
+        assert graph.asked == []
+        assert vectors.tolist() == [[0.0, 0.0, 0.0], vector("a")]
+    # From then on nobody needs to name it, and the empty one was never made.
+    assert kept.finalizes.name_vectors(GRAPH, "model:3") == ["fresh"]
+    assert read(kept, ["a"])[0] == []
 
 
 def test_parts_that_are_gone_cost_nothing_but_time(kept, store):

@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.fence import run_fenced
 from pipeline.adapters.falkor.pages import fill_pages
@@ -24,9 +22,6 @@ _FIND = {
 }
 _TEXT = {"chunk": "text", "entity": "name", "relation": "fact"}
 _SET = "SET e.embedding = vecf32(r[1]), e.embedded_hash = r[0] RETURN count(*)"
-# Text is what the server spends its time on. The error is 3e-5 (RMS) in a number, and in the cosine
-# with a question: less than what separates any two hits worth telling apart.
-_DECIMALS = 4
 
 
 def read_texts(graph: FalkorGraph, kind: str, ids: Sequence[str]) -> list[EmbeddingText]:
@@ -40,7 +35,7 @@ def read_texts(graph: FalkorGraph, kind: str, ids: Sequence[str]) -> list[Embedd
 def set_vectors(graph: FalkorGraph, kind: str, rows: Sequence[tuple[str, str, Vectors]], epoch: int) -> None:
     """See `GraphCurator.set_vectors`."""
     cypher = f"UNWIND $rows AS r {_FIND[kind]} {_SET}"
-    spelled = ([digest, np.round(vector, _DECIMALS), *_anchor(kind, name)] for name, digest, vector in rows)
+    spelled = ([digest, vector, *_anchor(kind, name)] for name, digest, vector in rows)
     for page in fill_pages(spelled):
         run_fenced(graph, cypher, epoch, page)
 
