@@ -19,14 +19,14 @@ TRUE = Usage(1, 80, 20, 0.03)
 
 
 class SlowService:
-    """Answers each call after a moment; notes when calls came and how many there were at once."""
+    """Answers each call after a moment, the first ones once `crowd` are inside; notes when they came, how many at once."""
 
     model = "m"
 
-    def __init__(self, seconds=0.0, error=None):
-        self.seconds, self.error = seconds, error
+    def __init__(self, seconds=0.0, error=None, crowd=0):
+        self.seconds, self.error, self.crowd = seconds, error, crowd
         self.arrivals, self.inside, self.most = [], 0, 0
-        self._guard = threading.Lock()
+        self._guard = threading.Condition()
 
     def bound(self, request):
         return Usage(1, 900, request.max_output_tokens, 0.10)
@@ -36,6 +36,8 @@ class SlowService:
             self.arrivals.append(time.monotonic())
             self.inside += 1
             self.most = max(self.most, self.inside)
+            self._guard.notify_all()
+            self._guard.wait_for(lambda: self.most >= self.crowd, timeout=5)
         threading.Event().wait(self.seconds)
         with self._guard:
             self.inside -= 1
@@ -59,7 +61,7 @@ def race(gates, calls_of_each, threads_of_each=6):
 
 
 def test_there_are_never_more_calls_under_way_than_may_be(client):
-    service = SlowService(0.005)
+    service = SlowService(0.005, crowd=4)
     gates = [GatedChat([service], Calls(client), CallConfig(in_flight=4), "r") for _ in range(3)]
     assert race(gates, 20) == [None] * 60
     assert service.most == 4
