@@ -136,8 +136,11 @@ class Curation:
     # The phases
 
     def _plan(self, shard: Shard) -> dict[str, int]:
-        """Send files round again that the graph lost."""
-        self.writer_of(shard.graph).make_durable()
+        """Send files round again that the graph lost, and prepare the graph for what follows."""
+        writer = self.writer_of(shard.graph)
+        # Before the first vectors come: each is then put in place while the next ones are computed.
+        writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))
+        writer.make_durable()
         return {"files_lost": self._reopen_lost(shard)}
 
     def _names(self, shard: Shard) -> dict[str, int]:
@@ -211,7 +214,7 @@ class Curation:
         return {f"{kind}_embedded": self.embedding.embed(shard, kind) for kind in KINDS}
 
     def _index(self, shard: Shard) -> dict[str, int]:
-        """Build or await the search indexes, then forget what was pending, unless it is pending anew, or held.
+        """Await the search indexes, then forget what was pending, unless it is pending anew, or held.
 
         What is held stays pending, so that the next finalize asks about it again.
         """

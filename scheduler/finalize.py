@@ -24,7 +24,7 @@ class Phase(StrEnum):
     """The steps of a finalize, in order."""
 
     PLAN = "plan"
-    """Wait until what was written is durable, and send files round again that the graph lost."""
+    """Make the search indexes, and send files round again that the graph lost."""
     NAMES = "names"
     """Give every new or changed entity the vector of its name, by which those that look alike are found."""
     JUDGE = "judge"
@@ -38,7 +38,7 @@ class Phase(StrEnum):
     EMBED = "embed"
     """Give every new or changed passage, entity and fact its vector."""
     INDEX = "index"
-    """Build or await the search indexes, then forget what was pending."""
+    """Await the search indexes, then forget what was pending."""
 
 
 PHASES = tuple(Phase)

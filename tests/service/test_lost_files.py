@@ -1,6 +1,7 @@
 """What a finalize sends round again: work that the graph lost, and never what a newer run has undone."""
 
 import dataclasses
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,6 +46,7 @@ class Mill:
             "finalizes": self.finalizes,
             "artifacts": shelf,
             "seals": Seals(shelf, self.finalizes),
+            "embedder": SimpleNamespace(dimension=4),
             "writer_of": lambda _: self.writer,
             "curator_of": lambda _: FalkorCurator(graph),
         }

@@ -111,8 +111,9 @@ def prepare_schema(graph: FalkorGraph, ontology: Ontology) -> None:
 def build_search_indexes(graph: FalkorGraph, dimension: int, progress: Progress) -> None:
     """Build the vector and full-text indexes of retrieval, and wait for them. Repeating it changes nothing.
 
-    Meant for after a bulk load: while one is alive, every change of an indexed element costs fifty
-    times more. `progress` is called while it waits. Raises `GraphRejected` where an index exists with
+    Meant for after a bulk load and before its vectors: while one is alive, every change of an indexed element costs
+    fifty times more, but a first vector costs no more than in a build, and comes while others are computed.
+    `progress` is called while it waits. Raises `GraphRejected` where an index exists with
     another dimension.
     """
     # Words first: any new index of a label builds all of its indexes again, and vectors take ten times longer.
