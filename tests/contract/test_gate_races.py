@@ -19,7 +19,7 @@ TRUE = Usage(1, 80, 20, 0.03)
 
 
 class SlowService:
-    """Answers each call after a moment, the first ones once `crowd` are inside; notes when they came, how many at once."""
+    """Answers each call after a moment, the first once `crowd` are inside; notes when they came, how many at once."""
 
     model = "m"
 
