@@ -7,6 +7,7 @@ so that a part that runs twice does the same thing twice. Rules: the architectur
 import secrets
 import time
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import batched
 
@@ -32,7 +33,7 @@ from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
 from scheduler.plan_report import PlanReport, report_plan
 from scheduler.records import FileReport, begun
-from scheduler.seals import KINDS, Seals
+from scheduler.seals import Seals
 from scheduler.stages import defer_seconds
 from scheduler.states import FileState
 from scheduler.superseded import does_something, leave_newest, wants_it
@@ -106,7 +107,8 @@ class Curation:
         else:
             # Of the try that got it done alone.
             took = round((time.monotonic() - began) * 1000)
-            self.finalizes.end_shard(shard, {**report, f"{shard.phase.value}_ms": took})
+            work = Phase.EMBED if shard.phase is Phase.JUDGE and shard.shard else shard.phase
+            self.finalizes.end_shard(shard, {**report, f"{work.value}_ms": took})
 
     def _wait(self, shard: Shard, error: Exception, seconds: float = RETRY_SECONDS) -> None:
         _log.warning("finalize_shard_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
@@ -138,16 +140,24 @@ class Curation:
     def _plan(self, shard: Shard) -> dict[str, int]:
         """Send files round again that the graph lost, and prepare the graph for what follows."""
         writer = self.writer_of(shard.graph)
-        # Before the first vectors come: each is then put in place while the next ones are computed.
-        writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))
-        writer.make_durable()
+        with ThreadPoolExecutor(1) as beside:
+            # A second at most, as the disk is written once a second.
+            durable = beside.submit(writer.make_durable)
+            # Before the first vectors come: each is then put in place while the next ones are computed.
+            writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))
+        durable.result()
         return {"files_lost": self._reopen_lost(shard)}
 
     def _names(self, shard: Shard) -> dict[str, int]:
         return {"names_embedded": self.embedding.embed_names(shard)}
 
     def _judge(self, shard: Shard) -> dict[str, int]:
-        """Seal which entities are one; where no entity is pending, nothing is read."""
+        """Seal which entities are one, in the first part; the others embed passages meanwhile.
+
+        Where no entity is pending, nothing is read.
+        """
+        if shard.shard:
+            return {"chunk_embedded": self.embedding.embed(shard, "chunk")}
         if not self.seals.has_entities(shard):
             self.seals.seal_plan(shard, Plan(), PlanReport(), (), {})
             return {"merges_planned": 0}
@@ -211,7 +221,7 @@ class Curation:
         return {f"{kind}_derived": changed}
 
     def _embed(self, shard: Shard) -> dict[str, int]:
-        return {f"{kind}_embedded": self.embedding.embed(shard, kind) for kind in KINDS}
+        return {f"{kind}_embedded": self.embedding.embed(shard, kind) for kind in ("entity", "relation")}
 
     def _index(self, shard: Shard) -> dict[str, int]:
         """Await the search indexes, then forget what was pending, unless it is pending anew, or held.

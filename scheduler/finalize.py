@@ -28,7 +28,7 @@ class Phase(StrEnum):
     NAMES = "names"
     """Give every new or changed entity the vector of its name, by which those that look alike are found."""
     JUDGE = "judge"
-    """Decide which entities are one, and seal the plan."""
+    """Decide which entities are one, and seal the plan; meanwhile, give every new or changed passage its vector."""
     MERGE = "merge"
     """Apply the sealed merges in short exclusive grants."""
     DERIVE = "derive"
@@ -36,7 +36,7 @@ class Phase(StrEnum):
     FACTS = "facts"
     """Recompute facts and their provenance; they spell the names that the phase before settled."""
     EMBED = "embed"
-    """Give every new or changed passage, entity and fact its vector."""
+    """Give every entity that has another name now, and every new or changed fact, its vector."""
     INDEX = "index"
     """Await the search indexes, then forget what was pending."""
 

@@ -17,10 +17,15 @@ from pipeline.resolve.values import EXACT, Judged, Named, Verdict
 from scheduler.finalize import MAX_SHARDS, FinalizeLedger, Phase, Shard
 from scheduler.plan_report import HeldGroup, PlanReport, ValueClash
 
-KINDS = ("chunk", "entity", "relation")
-SEALED_KINDS = {Phase.NAMES: ("entity",), Phase.DERIVE: ("entity",), Phase.FACTS: ("relation",), Phase.EMBED: KINDS}
+SEALED_KINDS = {
+    Phase.NAMES: ("entity",),
+    Phase.JUDGE: ("chunk",),
+    Phase.DERIVE: ("entity",),
+    Phase.FACTS: ("relation",),
+    Phase.EMBED: ("entity", "relation"),
+}
 """What is listed, and dealt to the parts of each phase."""
-_DONE_IN = {Phase.DERIVE: "entity", Phase.FACTS: "relation", Phase.EMBED: "chunk"}
+_DONE_IN = {Phase.DERIVE: "entity", Phase.FACTS: "relation", Phase.JUDGE: "chunk"}
 _DRAFT = ("plan",)
 SealedMerge = tuple[str, str, MergeReason]
 """Survivor, duplicate, and why."""
@@ -30,6 +35,8 @@ LIST_PAGE = 2_000
 """Pending things listed at once: an id and a mark each."""
 SHARD_MIN = 2_000
 """A part is not made smaller than this many things: its messages and leases would cost more than it saves."""
+PASSAGES_MIN = 200
+"""The same for passages, each of which takes longer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +79,14 @@ class Seals:
             return name, 1
         things = {kind: list_pending(curator, kind) for kind in kinds}
         total = sum(len(of_kind) for of_kind in things.values())
-        parts = max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
+        if following is Phase.JUDGE:
+            # Its first part judges, which one process does; the others find work in what no verdict changes.
+            idle, parts = 1, 1 + min(MAX_SHARDS - 1, -(-total // PASSAGES_MIN))
+        else:
+            idle, parts = 0, max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
         for part in range(parts):
-            rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[part::parts]] for kind, of_kind in things.items()}
+            dealt = slice(part - idle, None, parts - idle) if part >= idle else slice(0)
+            rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[dealt]] for kind, of_kind in things.items()}
             self._put(shard, (following, name, str(part)), rows)
         self._put(shard, (following, name, "parts"), parts)
         return name, parts
