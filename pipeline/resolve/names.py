@@ -24,9 +24,14 @@ _SIGN = re.compile(r"(?<!\S)[-−](?=\.?\d)")
 _MARK_OF_A_GRADE = re.compile(r"(?<=\b[^\W_])([-−*])(?!\S)|(?<=\b[^\W_]{2})([-−*])(?!\S)")
 _APOSTROPHES = "'’‘ʼ`´"
 _MARKS_OF_TRADE = dict.fromkeys(map(ord, "®™©℠"))
-_KEPT_AFTER_WORD = "#%"  # C# is not C, 5 % is not 5
+_KEPT_AFTER_WORD = frozenset("#%")  # C# is not C, 5 % is not 5
 _POINT, _MINUS, _STAR = "\ue000\ue001\ue002"  # private use: stand for marks that stay while punctuation goes
 _KEPT_MARKS = str.maketrans({_POINT: ".", _MINUS: "-", _STAR: "*"})
+_BREAKS_IN_ASCII = _KEPT_MARKS | {
+    code: "" if chr(code) in _APOSTROPHES else " "
+    for code in range(128)
+    if chr(code) in _APOSTROPHES or unicodedata.category(chr(code))[0] in "PZC"
+}
 _LATIN_END = "\u0250"
 _STROKED = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ı": "i"})
 
@@ -152,6 +157,8 @@ def _fold_characters(name: str) -> str:
 
 def _straighten(text: str) -> tuple[str, bool]:
     """Turn `surname, given` (with a generation after it, or not) around; say whether it did."""
+    if "," not in text:
+        return text, False
     parts = [part.strip() for part in re.split(r",(?=\s)", text)]
     tail = ""
     if len(parts) == 3 and _is_generation(parts[2]):  # noqa: PLR2004 - surname, given name, generation
@@ -177,9 +184,15 @@ def _may_be_part_of_a_person(part: str) -> bool:
 
 
 def _split_words(text: str) -> list[str]:
-    text = _INNER_DOT.sub("", _SPACED_INITIALS.sub(r"\1", text))
+    ascii_only = text.isascii()
+    if ascii_only and text.replace(" ", "").isalnum():
+        return text.split()
+    if "." in text:
+        text = _INNER_DOT.sub("", _SPACED_INITIALS.sub(r"\1", text))
     text = _MARK_OF_A_GRADE.sub(lambda found: _STAR if found[0] == "*" else _MINUS, text)
     text = _DECIMAL_POINT.sub(_POINT, _SIGN.sub(_MINUS, text)).replace("&", " and ")
+    if ascii_only and _KEPT_AFTER_WORD.isdisjoint(text):
+        return text.translate(_BREAKS_IN_ASCII).split()
     kept: list[str] = []
     for char in text:
         if char in _APOSTROPHES:
@@ -228,6 +241,8 @@ def measure_legal_form(words: Sequence[str]) -> int:
 
     At least one word before the form is never counted. The words are folded in case, with their accents.
     """
+    if not words or (len(words[-1]) > 1 and words[-1] not in _ends_of_legal_forms()):
+        return 0
     forms = _legal_forms()
     for size in range(min(_longest_legal_form(), len(words) - 1), 0, -1):
         last = words[-size:]
@@ -241,6 +256,11 @@ def _legal_forms() -> frozenset[tuple[str, ...]]:
     listed = [term for terms in (terms_by_type, terms_by_country) for group in terms.values() for term in group]
     forms = {tuple(_split_words(_fold_characters(term))) for term in (*listed, *_MORE_LEGAL_FORMS)}
     return frozenset(form for form in forms if form and " ".join(form) not in _NOT_LEGAL_FORMS)
+
+
+@cache
+def _ends_of_legal_forms() -> frozenset[str]:
+    return frozenset(form[-1] for form in _legal_forms())
 
 
 @cache

@@ -17,6 +17,7 @@ _CARDINAL = {word: str(number) for word, number in _TENS.items()} | {w: str(n) f
 _ORDINAL = {word: str(number) for number, word in enumerate(_ORDINALS)}
 _ONES = {word: number for names in (_CARDINALS, _ORDINALS) for number, word in enumerate(names) if 0 < number < 10}  # noqa: PLR2004 - the ones
 _ORDINAL_DIGITS = re.compile(r"(\d+)(?:st|nd|rd|th)")
+_NUMBER = re.compile(r"(?:^-)?(?:\d+(?:\.\d+)?|\.\d+)")
 _ROMAN = re.compile(r"(?=.)m{0,3}(?:cm|cd|d?c{0,3})(?:xc|xl|l?x{0,3})(?:ix|iv|v?i{0,3})")
 _VALUES = {"i": 1, "v": 5, "x": 10, "l": 50, "c": 100, "d": 500, "m": 1000}
 _LETTERS_OF_A_YEAR = 4
@@ -28,7 +29,7 @@ _AFTER_A_NUMBER = frozenset("of the de di da du von van and".split())  # noqa: S
 
 def read_roman(word: str) -> int:
     """Give the value of a Roman numeral in lower case; 0 where the word is none."""
-    if not _ROMAN.fullmatch(word):
+    if not (_VALUES.keys() >= set(word) and _ROMAN.fullmatch(word)):
         return 0
     values = [_VALUES[letter] for letter in word]
     return sum(-one if one < after else one for one, after in zip(values, [*values[1:], 0], strict=True))
@@ -89,4 +90,4 @@ def spell_numbers_of_rulers(words: Sequence[str], name: str) -> list[str]:
 
 def digits_of(words: Sequence[str]) -> tuple[str, ...]:
     """List all numbers within words, sorted."""
-    return tuple(sorted(chain.from_iterable(re.findall(r"(?:^-)?(?:\d+(?:\.\d+)?|\.\d+)", word) for word in words)))
+    return tuple(sorted(chain.from_iterable(_NUMBER.findall(word) for word in words if not word.isalpha())))

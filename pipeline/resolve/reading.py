@@ -35,6 +35,11 @@ _INITIAL = re.compile(r"\b([^\W\d_])\.")  # J.R.R. is three of them, not a word
 _GLUED_FORM = re.compile(r"(?<=[^\W\d_A-Z]{3})(?=(?:AG|SE|NV|BV|LLC|PLC|GmbH|Ltd|Inc)\b)")
 """A legal form that a blank is lacking before: small letters, then its capitals."""
 _LETTERS_OF_A_LONG_FORM = 10
+_LEADING_FORMS = {
+    first: sorted((form for form in LEADING_FORMS if form[0] == first), key=len, reverse=True)
+    for first in {form[0] for form in LEADING_FORMS}
+}
+"""By their first word, longer ones first."""
 _AROUND = " ,;:/-–—"
 _WORDS_OF_A_NAMESAKE = 3
 _KEYS: dict[Bearer, Callable[[str], str]] = {
@@ -166,7 +171,7 @@ def _with_right_form(words: list[str]) -> list[str]:
 
 
 def _without_leading_form(words: list[str]) -> list[str]:
-    for form in sorted(LEADING_FORMS, key=len, reverse=True):
+    for form in _LEADING_FORMS.get(words[0], ()) if words else ():
         if tuple(words[: len(form)]) == form and len(words) > len(form):
             return words[len(form) :]
     return words
