@@ -62,20 +62,23 @@ def find_expansions(members: Iterable[Named]) -> list[Expansion]:
     One long name is a join, several are for a judge, and so is what may be a person's.
     """
     shorts: set[tuple[str, str]] = set()
-    people: set[tuple[str, str]] = set()
-    longs: dict[tuple[str, str], set[str]] = defaultdict(set)
+    others: list[Named] = []
     for member in members:
         letters = read_acronym(member.name)
         if letters:
             shorts.add((member.label, letters))
-            continue
-        for initials in _initials_of(member.name):
-            longs[member.label, initials].add(canonical_key(member.name))
+        else:
+            others.append(member)
+    people: set[tuple[str, str]] = set()
+    longs: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for member in others:
+        for short in shorts.intersection((member.label, initials) for initials in _initials_of(member.name)):
+            longs[short].add(canonical_key(member.name))
             if find_bearer((member.label,), (member.name,)) in {Bearer.PERSON, Bearer.UNCLEAR}:
-                people.add((member.label, initials))
+                people.add(short)
     return [
-        Expansion(*short, tuple(sorted(longs[short])), len(longs[short]) == 1 and short not in people)
-        for short in sorted(shorts & longs.keys())
+        Expansion(*short, tuple(sorted(keys)), len(keys) == 1 and short not in people)
+        for short, keys in sorted(longs.items())
     ]
 
 
@@ -84,18 +87,19 @@ def _initials_of(name: str) -> frozenset[str]:
     """Give all acronyms of a name, of lengths that acronyms have."""
     if len(name) > _MOST_LETTERS:
         return frozenset()
-    spelled = canonical_key(name).split(), split_words(name)
+    spelled = [canonical_key(name).split()]
+    written = split_words(name)
+    if written != spelled[0]:
+        spelled.append(written)
     return frozenset(letters for words in spelled for letters in _spell(words) if SHORTEST <= len(letters) <= LONGEST)
 
 
 def _spell(words: list[str]) -> Iterator[str]:
-    # Digits have no initial, and a name of one word no acronym.
-    if len(words) <= 1 or not all(word[0].isalpha() for word in words):
-        return
-    if len(words) - sum(word in _SMALL_WORDS for word in words) > LONGEST:
+    # Digits have no initial.
+    if len(words) < SHORTEST or not all(word[0].isalpha() for word in words):
         return
     small = [word in _SMALL_WORDS for word in words]
-    if sum(small) > _MOST_SMALL_WORDS:
+    if sum(small) > _MOST_SMALL_WORDS or len(words) - sum(small) > LONGEST:
         return
     for letters in product(*(("", word[0]) if skips else (word[0],) for word, skips in zip(words, small, strict=True))):
         yield "".join(letters)

@@ -100,8 +100,12 @@ def _group(members: Iterable[Named]) -> tuple[list[Sequence[Named]], tuple[Pair,
 
 def _part(group: Iterable[Named]) -> Iterator[Sequence[Named]]:
     """Part what a key makes one by taking an end for a legal form that only organisations have: Smith, S.A."""
+    members = list(group)
+    if len(members) == 1:
+        yield members
+        return
     parts: dict[str, list[Named]] = defaultdict(list)
-    for one in group:
+    for one in members:
         key = key_of_bearer(one.name, find_bearer((one.label,), (one.name,)))
         parts["" if key == canonical_key(one.name) else key].append(one)
     yield from parts.values()
