@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from pipeline.resolve.dates import Date, dates_agree, read_date
@@ -32,14 +33,22 @@ def facts_of(properties: Mapping[str, Any]) -> dict[str, list[str]]:
     """Give the facts that never change among properties, by what they are about."""
     found: dict[str, list[str]] = {}
     for name, value in properties.items():
-        plain = _BREAKS.sub("_", _CAMEL.sub("_", name)).strip("_").casefold()
-        about = plain if plain in IDENTIFIERS else UNCHANGING.get(plain, "")
+        about = _find_topic(name)
+        if not about:
+            continue
         values = [
             str(one).strip() for one in (value if isinstance(value, list | tuple) else (value,)) if one is not None
         ]
-        if about and any(values):
+        if any(values):
             found.setdefault(about, []).extend(one for one in values if one)
     return found
+
+
+@lru_cache(maxsize=10_000)
+def _find_topic(name: str) -> str:
+    """Say what a property of a name is about, if it is a fact that never changes."""
+    plain = _BREAKS.sub("_", _CAMEL.sub("_", name)).strip("_").casefold()
+    return plain if plain in IDENTIFIERS else UNCHANGING.get(plain, "")
 
 
 def _identical(one: str, other: str) -> bool:

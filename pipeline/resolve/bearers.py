@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import lru_cache
 
 _PERSON_LABELS = frozenset(
     "person per people human individual man woman author writer poet researcher scientist politician artist "  # noqa: SIM905 - a list of words is read as words
@@ -58,5 +59,6 @@ def may_be_of_a_person(name: str) -> bool:
     )
 
 
+@lru_cache(maxsize=1_000)
 def _fold(label: str) -> str:
     return _LABEL_BREAKS.sub("", label.casefold())
