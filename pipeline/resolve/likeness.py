@@ -1,14 +1,15 @@
 """How two words of names are alike, and how the words of two names go together."""
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from enum import StrEnum
 from functools import lru_cache
+from operator import itemgetter
+from typing import NamedTuple
 
 from pipeline.resolve.bearers import Bearer
 from pipeline.resolve.given_names import GIVEN_NAMES, SHORT_NAMES, SPELLINGS
-from pipeline.resolve.slips import is_slip, is_slip_of_given_name, is_slip_of_surname, is_unspaced
+from pipeline.resolve.slips import is_slip, is_slip_of_given_name, is_slip_of_surname, is_unspaced, order_words
 from pipeline.resolve.wordlists import ROMANISED
 
 MOST_WORDS = 24
@@ -96,9 +97,14 @@ _COSTS = {
     Kind.RIGHT: 1.0,
 }
 
+_Step = tuple[Kind, int, int]
+"""How words go together, and how many of either name do."""
+_LEFT: _Step = (Kind.LEFT, 1, 0)
+_RIGHT: _Step = (Kind.RIGHT, 0, 1)
+_COST = itemgetter(0)
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
+
+class Aligned(NamedTuple):
     """Two words that go together, or one with nothing beside it (the other is '')."""
 
     kind: Kind
@@ -106,14 +112,15 @@ class Aligned:
     other: str
 
 
-@lru_cache(maxsize=200_000)
 def compare_words(one: str, other: str, bearer: Bearer) -> Kind | None:
     """Say how two words are alike; None where they are not."""
-    if one == other:
-        return Kind.EQUAL
-    if any(map(str.isdigit, one + other)):
+    return Kind.EQUAL if one == other else _compare_unequal(*order_words(one, other), bearer)
+
+
+@lru_cache(maxsize=200_000)
+def _compare_unequal(short: str, long: str, bearer: Bearer) -> Kind | None:
+    if not (short.isalpha() and long.isalpha()) and any(map(str.isdigit, short + long)):
         return None
-    short, long = sorted((one, other), key=lambda word: (len(word), word))
     person = bearer is Bearer.PERSON
     if person and len(short) == 1 and long.startswith(short):
         return Kind.INITIAL
@@ -127,15 +134,15 @@ def compare_words(one: str, other: str, bearer: Bearer) -> Kind | None:
 def align(ones: Sequence[str], others: Sequence[str], bearer: Bearer) -> list[Aligned]:
     """Lay the words of two names side by side, in their order, at the least cost."""
     costs = {(len(ones), len(others)): 0.0}
-    steps: dict[tuple[int, int], tuple[Kind, int, int]] = {}
+    steps: dict[tuple[int, int], _Step] = {}
     for row in range(len(ones), -1, -1):
         for column in range(len(others), -1, -1):
             options = [
-                (_COSTS[kind] * max(left, right) + costs[row + left, column + right], (kind, left, right))
-                for kind, left, right in _list_steps(ones[row:], others[column:], bearer)
+                (_COSTS[step[0]] * max(step[1:]) + costs[row + step[1], column + step[2]], step)
+                for step in _list_steps(ones, row, others, column, bearer)
             ]
             if options:
-                costs[row, column], steps[row, column] = min(options, key=lambda option: option[0])
+                costs[row, column], steps[row, column] = min(options, key=_COST)
     aligned: list[Aligned] = []
     row = column = 0
     while (row, column) in steps:
@@ -145,27 +152,35 @@ def align(ones: Sequence[str], others: Sequence[str], bearer: Bearer) -> list[Al
     return aligned
 
 
-def _list_steps(ones: Sequence[str], others: Sequence[str], bearer: Bearer) -> Iterator[tuple[Kind, int, int]]:
-    """List what the first words can be to each other: how many of either go together, and how."""
-    if ones and others:
-        alike = compare_words(ones[0], others[0], bearer)
-        if alike:
-            yield alike, 1, 1
-        for count in _count_parts(ones, others[0]):
-            yield Kind.VARIANT, count, 1
-        for count in _count_parts(others, ones[0]):
-            yield Kind.VARIANT, 1, count
-    if ones:
-        yield Kind.LEFT, 1, 0
-    if others:
-        yield Kind.RIGHT, 0, 1
+def stands_alone(word: str, others: Sequence[str], bearer: Bearer) -> bool:
+    """Say for certain that a word goes together with none of another name's, in whatever order these are.
+
+    It is not certain of a part of another word, which may be written apart.
+    """
+    return not any(word in other or other in word or compare_words(word, other, bearer) for other in others)
 
 
-def _count_parts(parts: Sequence[str], word: str) -> Iterator[int]:
-    """Say how many of the first parts are a word written apart, if any are."""
-    if len(word) >= _LETTERS_OF_PARTS and parts[0] != word and word.startswith(parts[0]):
-        most = min(_MOST_PARTS, len(parts))
-        yield from (count for count in range(2, most + 1) if "".join(parts[:count]) == word)
+def _list_steps(ones: Sequence[str], row: int, others: Sequence[str], column: int, bearer: Bearer) -> list[_Step]:
+    """List what the words from two places on can be to each other: how many of either go together, and how."""
+    if row == len(ones):
+        return [_RIGHT] if column < len(others) else []
+    if column == len(others):
+        return [_LEFT]
+    one, other = ones[row], others[column]
+    alike = compare_words(one, other, bearer)
+    steps: list[_Step] = [(alike, 1, 1)] if alike else []
+    if other.startswith(one):
+        steps += [(Kind.VARIANT, count, 1) for count in _count_parts(ones[row : row + _MOST_PARTS], other)]
+    elif one.startswith(other):
+        steps += [(Kind.VARIANT, 1, count) for count in _count_parts(others[column : column + _MOST_PARTS], one)]
+    return [*steps, _LEFT, _RIGHT]
+
+
+def _count_parts(parts: Sequence[str], word: str) -> list[int]:
+    """Say how many of some parts are a word written apart, if any are."""
+    if len(word) < _LETTERS_OF_PARTS:
+        return []
+    return [count for count in range(2, len(parts) + 1) if "".join(parts[:count]) == word]
 
 
 def _is_variant(short: str, long: str, bearer: Bearer) -> bool:
@@ -184,22 +199,23 @@ def _is_variant(short: str, long: str, bearer: Bearer) -> bool:
     if latin != _is_latin(long):
         return _spell_alike(short) == _spell_alike(long)
     if bearer is Bearer.PERSON:
-        feminine = bool(_FEMININE.search(short)) != bool(_FEMININE.search(long))
-        return (
-            len(short) >= _LETTERS_OF_A_SOUND and not (latin and feminine) and _spell_alike(short) == _spell_alike(long)
-        )
+        sound_alike = len(short) >= _LETTERS_OF_A_SOUND and _spell_alike(short) == _spell_alike(long)
+        return sound_alike and (not latin or bool(_FEMININE.search(short)) == bool(_FEMININE.search(long)))
     return latin and _write_alike(short) == _write_alike(long)
 
 
 def _is_plural(short: str, long: str) -> bool:
     """Say whether one word is the plural of the other; a surname is none of a given name (Robert, Roberts)."""
-    return len(short) > _PREFIX and short not in GIVEN_NAMES and long in {f"{short}s", f"{short}es", f"{short[:-1]}ies"}
+    if len(short) <= _PREFIX or not long.startswith(short[:-1]) or short in GIVEN_NAMES:
+        return False
+    return long in {f"{short}s", f"{short}es", f"{short[:-1]}ies"}
 
 
 def _is_latin(word: str) -> bool:
-    return all(char < _LATIN_END for char in word)
+    return word.isascii() or all(char < _LATIN_END for char in word)
 
 
+@lru_cache(maxsize=50_000)
 def _write_alike(word: str) -> str:
     for pattern, form in _ORTHOGRAPHY:
         word = pattern.sub(form, word)

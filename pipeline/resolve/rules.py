@@ -1,6 +1,6 @@
 """The judge without a model: what the names and attributes of two entities say by rules of the language alone."""
 
-from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import product
 
@@ -8,7 +8,7 @@ from pipeline.resolve.acronyms import acronym_of
 from pipeline.resolve.attributes import find_contradiction
 from pipeline.resolve.bearers import Bearer, find_bearer
 from pipeline.resolve.given_names import GIVEN_NAMES
-from pipeline.resolve.likeness import MOST_WORDS, Aligned, Kind, align, compare_words
+from pipeline.resolve.likeness import MOST_WORDS, Aligned, Kind, align, compare_words, stands_alone
 from pipeline.resolve.reading import MOST_LETTERS, Reading, read_name
 from pipeline.resolve.slips import is_slip_of_given_name, is_slip_of_surname
 from pipeline.resolve.values import Judged, Named, Verdict, pair_of
@@ -23,6 +23,9 @@ _WHOLE, _PART = 2, 1
 _WORDS_OF_A_FULL_NAME = 3
 _WHOLE_KINDS = frozenset((Kind.EQUAL, Kind.VARIANT))
 _SHORTER = frozenset((Kind.INITIAL, Kind.SHORT))
+_ALONE = frozenset((Kind.LEFT, Kind.RIGHT))
+_IGNORED_OF_PEOPLE = IGNORED | IGNORED_IN_PEOPLE
+_HAVE_OPPOSITES = frozenset[str]().union(*OPPOSITES)
 _LETTERS_BESIDE_A_SLIP = 4
 _LETTERS_OF_A_LONE_WORD = 7
 _LETTERS_OF_A_JOINED_NAME = 6
@@ -42,7 +45,7 @@ def judge_pair(one: Named, other: Named) -> Judged:
     sense. Same: names that are spellings of one. All else is undecided, among it an acronym and what it may stand for:
     whether there is only one such name is not seen in a pair.
     """
-    verdict, reason = _judge_entities(*sorted((one, other), key=lambda named: named.id))
+    verdict, reason = _judge_entities(one, other) if one.id <= other.id else _judge_entities(other, one)
     return Judged(pair_of(one.id, other.id), verdict, reason, RULES)
 
 
@@ -144,8 +147,8 @@ def _tell_apart(ours: Reading, theirs: Reading) -> str:
         return "title"
     if ours.numbers and theirs.numbers and ours.numbers != theirs.numbers:
         return "numbers"
-    mine, other = set(ours.words) - set(theirs.words), set(theirs.words) - set(ours.words)
-    if any(frozenset(pair) in OPPOSITES for pair in product(mine, other)):
+    mine, other = _HAVE_OPPOSITES.intersection(ours.words), _HAVE_OPPOSITES.intersection(theirs.words)
+    if any(frozenset(pair) in OPPOSITES for pair in product(mine - other, other - mine)):
         return "opposites"
     return ""
 
@@ -156,11 +159,32 @@ def _compare(ours: Reading, theirs: Reading, bearer: Bearer) -> _Opinion:
     joined = ["".join(reading.words) for reading in (ours, theirs)]
     if joined[0] == joined[1] and len(joined[0]) >= _LETTERS_OF_A_JOINED_NAME:
         return Verdict.SAME, "spaces"
+    if _are_unlike(ours.words, theirs.words, bearer):
+        return _UNDECIDED
     found = _judge_alignment(align(ours.words, theirs.words, bearer), bearer)
     if found[0] is not Verdict.UNDECIDED or bearer is not Bearer.PERSON or not _may_be_turned(ours, theirs):
         return found
     opinions = [_judge_turned(*pair) for pair in ((ours.words, theirs.words), (theirs.words, ours.words))]
     return next((opinion for opinion in opinions if opinion[0] is Verdict.SAME), found)
+
+
+def _are_unlike(ones: Sequence[str], others: Sequence[str], bearer: Bearer) -> bool:
+    """Say for certain that two names are left open, however their words are laid side by side: some stand alone.
+
+    It spares most pairs of near names the alignment. One such word is enough, but of people each name must have one,
+    as either may lack middle names, and one must be first or last, as other names in between tell two people apart.
+    """
+    ignored = _ignored_of(bearer)
+    left = (word for word in ones if word not in ignored and stands_alone(word, others, bearer))
+    right = (word for word in others if word not in ignored and stands_alone(word, ones, bearer))
+    if bearer is not Bearer.PERSON:
+        return any(left) or any(right)
+    ours, theirs = set(left), set(right)
+    return bool(ours and theirs) and not {ones[0], ones[-1], others[0], others[-1]}.isdisjoint(ours | theirs)
+
+
+def _ignored_of(bearer: Bearer) -> frozenset[str]:
+    return _IGNORED_OF_PEOPLE if bearer is Bearer.PERSON else IGNORED
 
 
 def _judge_turned(ones: tuple[str, ...], others: tuple[str, ...]) -> _Opinion:
@@ -189,21 +213,20 @@ def _may_be_turned(ours: Reading, theirs: Reading) -> bool:
 
 def _judge_alignment(aligned: list[Aligned], bearer: Bearer) -> _Opinion:
     person = bearer is Bearer.PERSON
-    ignored = IGNORED | IGNORED_IN_PEOPLE if person else IGNORED
-    lacking = [one for one in aligned if not (one.one and one.other) and {one.one, one.other} & ignored]
-    aligned = [one for one in aligned if one not in lacking]
-    if len(aligned) < 1 + bool(lacking):  # Des Moines is no Moines, and Al Gore no Gore
+    ignored = _ignored_of(bearer)
+    counted = [one for one in aligned if one.kind not in _ALONE or (one.one or one.other) not in ignored]
+    if len(counted) < 1 + (len(counted) < len(aligned)):  # Des Moines is no Moines, and Al Gore no Gore
         return _UNDECIDED
-    kinds = Counter(one.kind for one in aligned)
-    if person and _has_another_middle_name(aligned):
+    kinds = [one.kind for one in counted]
+    if person and _has_another_middle_name(counted):
         return Verdict.DIFFERENT, "middle name"
-    if kinds[Kind.LEFT] or kinds[Kind.RIGHT]:
-        return (Verdict.SAME, "middle name") if person and _lacks_a_middle_name(aligned) else _UNDECIDED
-    reason = next((kind.value for kind in (Kind.INITIAL, Kind.SHORT, Kind.TYPO) if kinds[kind]), "spelling")
-    if kinds[Kind.TYPO] and not (kinds[Kind.TYPO] == 1 and _has_support(aligned, person=person)):
+    if not _ALONE.isdisjoint(kinds):
+        return (Verdict.SAME, "middle name") if person and _lacks_a_middle_name(counted) else _UNDECIDED
+    reason = next((kind.value for kind in (Kind.INITIAL, Kind.SHORT, Kind.TYPO) if kind in kinds), "spelling")
+    if Kind.TYPO in kinds and not (kinds.count(Kind.TYPO) == 1 and _has_support(counted, person=person)):
         return _UNDECIDED
     # A surname has no initial, and no short name: Jim Hall, Halliday.
-    if aligned[-1].kind in _SHORTER or (kinds.keys() & _SHORTER and _weigh(aligned) < _ENOUGH):
+    if kinds[-1] in _SHORTER or (not _SHORTER.isdisjoint(kinds) and _weigh(counted) < _ENOUGH):
         return Verdict.UNDECIDED, reason
     return Verdict.SAME, reason
 

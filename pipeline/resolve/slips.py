@@ -34,6 +34,7 @@ _ALPHABETS_OF_PEOPLE = _ALPHABETS | {"HEBREW", "ARABIC", "ARMENIAN", "GEORGIAN",
 _LETTERS_OF_A_PERSON, _LETTERS_OF_ANOTHER_PERSON, _LETTERS_OF_TWO_SLIPS = 5, 6, 8
 """Least letters of a person's name with a letter lacking, doubled or turned, with another letter, with two slips."""
 _LETTERS_OF_A_STEM = 3
+_LONGEST_ENDING = max(map(len, ENDINGS_OF_FAMILIES))
 _NAMES = SURNAMES | GIVEN_NAMES
 _FEMININE = re.compile(r"([lnt])\1e$")
 """Daniele, Danielle: two names."""
@@ -54,8 +55,8 @@ def is_slip(one: str, other: str) -> bool:
     A slip is a letter too many or too few, two turned around, or another letter in a long word. Beginnings and endings
     make other words (methanol, ethanol; chlorine, chloride), and a given name with another letter is another name.
     """
-    short, long = sorted((one, other), key=lambda word: (len(word), word))
-    if len(long) - len(short) > 1 or not _have_alphabet(short, long, people=False):
+    short, long = order_words(one, other)
+    if len(long) - len(short) > 1 or short[:_HEAD] != long[:_HEAD] or not _have_alphabet(short, long, people=False):
         return False
     if {short, long} & GIVEN_NAMES or _DIRECTIONS.findall(short) != _DIRECTIONS.findall(long):
         return False
@@ -70,7 +71,7 @@ def is_slip_of_surname(one: str, other: str) -> bool:
     The first letter and the ending are right: Johnson is not Johnston. What many surnames begin or end with does not
     count as letters of a name: of Petrovich and Petkovich these are but four.
     """
-    short, long = sorted((one, other), key=lambda word: (len(word), word))
+    short, long = order_words(one, other)
     if not _may_be_of_one_person(short, long) or {short, long} <= _NAMES:
         return False
     if _is_twice_a_letter(short, long):
@@ -80,8 +81,7 @@ def is_slip_of_surname(one: str, other: str) -> bool:
         return False
     start = _measure_beginning(short, long)
     cut = len(endings[0]) if endings[0] == endings[1] else 0
-    stems = sorted((short[start : len(short) - cut], long[start : len(long) - cut]), key=lambda stem: (len(stem), stem))
-    return _is_one_stem(*stems)
+    return _is_one_stem(*order_words(short[start : len(short) - cut], long[start : len(long) - cut]))
 
 
 def is_slip_of_given_name(one: str, other: str) -> bool:
@@ -89,9 +89,11 @@ def is_slip_of_given_name(one: str, other: str) -> bool:
 
     Else one of both must be known, and not both: Takashi is not Takeshi, whether or not a list has them.
     """
-    short, long = sorted((one, other), key=lambda word: (len(word), word))
+    short, long = order_words(one, other)
+    if not _may_be_of_one_person(short, long):
+        return False
     known = len({short, long} & GIVEN_NAMES)
-    if not _may_be_of_one_person(short, long) or known == len((short, long)):
+    if known == len((short, long)):
         return False
     head, tail = _count_equal(short, long)
     if _is_twice_a_letter(short, long) or (_are_turned(short, long, head, tail) and head >= _HEAD):
@@ -100,6 +102,11 @@ def is_slip_of_given_name(one: str, other: str) -> bool:
         silent = long[head : head + 2] == "ck"
         return head + tail == len(short) and head >= _HEAD and tail >= 1 and (bool(known) or silent)
     return bool(known) and _is_another_letter(short, long, head, tail)
+
+
+def order_words(one: str, other: str) -> tuple[str, str]:
+    """Put the shorter of two words first, of equally long ones the one that sorts first."""
+    return (one, other) if (len(one), one) <= (len(other), other) else (other, one)
 
 
 def is_unspaced(text: str) -> bool:
@@ -129,7 +136,10 @@ def _are_turned(one: str, other: str, head: int, tail: int) -> bool:
 
 def _have_alphabet(one: str, other: str, *, people: bool) -> bool:
     """Say whether two words are written with letters of one alphabet; of people there are more of them."""
-    scripts = {_name_of(char).split(" ")[0] for char in one + other}
+    both = one + other
+    if both.isascii():
+        return both.isalpha()
+    scripts = {_name_of(char).split(" ")[0] for char in both}
     return (
         len(scripts) == 1 and scripts <= (_ALPHABETS_OF_PEOPLE if people else _ALPHABETS) and _has_letters(one, other)
     )
@@ -203,8 +213,9 @@ def _count_slips(one: str, other: str) -> int:
 
 
 def _ending_of(word: str) -> str:
-    found = (end for end in ENDINGS_OF_FAMILIES if word.endswith(end) and len(word) - len(end) >= _LETTERS_OF_A_STEM)
-    return max(found, key=len, default="")
+    longest = min(_LONGEST_ENDING, len(word) - _LETTERS_OF_A_STEM)
+    ends = (word[-size:] for size in range(longest, 0, -1))
+    return next((end for end in ends if end in ENDINGS_OF_FAMILIES), "")
 
 
 def _measure_beginning(one: str, other: str) -> int:

@@ -6,10 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.resolve import rules
 from pipeline.resolve.bearers import Bearer
 from pipeline.resolve.rules import judge_grouped, judge_names, judge_pair
 from pipeline.resolve.values import Judged, Named, Verdict
 
+WORDS = st.sampled_from(
+    "Ann Anna Anne A. B. Smith Smyth Smithson Johnson Jonson Tim Timothy Quill Quills van der bin "  # noqa: SIM905 - a list of words is read as words
+    "of the and new old Colour Color Fire Fighters Firefighters Telecomunications Telecommunications".split()
+)
+NAMES = st.lists(WORDS, min_size=1, max_size=5).map(" ".join)
 LETTERS = st.text(alphabet="abAB .,-'()1Iéж", max_size=16)
 
 
@@ -222,6 +228,14 @@ def test_any_two_names_are_judged_and_the_order_never_decides(one, other, person
     assert judge_names(one, one, Bearer.PERSON if person else Bearer.THING)[0] is (
         Verdict.SAME if one.split() else Verdict.UNDECIDED
     )
+
+
+@given(NAMES, NAMES, st.sampled_from(Bearer))
+def test_words_that_stand_alone_only_spare_the_alignment(one, other, bearer):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rules, "stands_alone", lambda *_: False)
+        aligned = judge_names(one, other, bearer)
+    assert judge_names(one, other, bearer) == aligned
 
 
 SHORT_WORDS = ("iran", "iraq", "mali", "bali", "chad", "chat", "oman")
