@@ -3,6 +3,7 @@
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from importlib.metadata import version
 from itertools import pairwise
 
@@ -17,6 +18,8 @@ _RULES_VERSION = "1"
 _UNDERLINES = " \t\n=-~^\"'`#*+_:."
 
 
+# Asked for with every file, and the version is read from the package's files.
+@lru_cache(maxsize=64)
 def chunk_fingerprint(config: ChunkConfig) -> str:
     """Name the rules: changes when the same text may be cut otherwise."""
     return fingerprint((_RULES_VERSION, f"sentencex {version('sentencex')}", config.fingerprint))
