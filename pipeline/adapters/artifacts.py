@@ -83,10 +83,10 @@ class FolderArtifactStore:
 
     def get(self, key: str) -> bytes | None:
         """Give what was put under the key, or None where it is missing or damaged (then removed)."""
-        path = self._place(key)
+        place = self._place(key)
         with explained(self.path, "read"):
             try:
-                with path.open("rb") as file:
+                with open(place, "rb", buffering=0) as file:  # noqa: PTH123 - a path's parts are not needed
                     found = os.fstat(file.fileno())
                     if found.st_mtime < time.time() - _TOUCH_SECONDS:
                         # Its age is that of its last use. Whoever may only read still may read.
@@ -95,46 +95,51 @@ class FolderArtifactStore:
                     stored = file.read()
             except FileNotFoundError:
                 # An unmounted store has nothing either, but that must not make every stage run again.
-                if not self._removed():
+                if not self._temporary.exists() and not self._removed():
                     self._temporary.stat()
                 return None
             data = _unpack(stored)
             if data is None:
                 with suppress(FileNotFoundError):
                     # Another process may have replaced it by a whole one meanwhile.
-                    if path.stat().st_ino == found.st_ino:
-                        path.unlink()
+                    if os.stat(place).st_ino == found.st_ino:  # noqa: PTH116
+                        os.unlink(place)  # noqa: PTH108
             return data
 
     def put(self, key: str, data: bytes) -> None:
         """Store the bytes so that a later `get` sees all of them or none; twice is once."""
-        path = self._place(key)
+        place = self._place(key)
         with explained(self.path, "written"):
             for _ in range(_RACES):
                 # The store is gone, or a folder in it that was empty for a moment; one not mounted fails each time.
                 with suppress(FileNotFoundError, FileExistsError):
-                    self._write(path, data)
+                    self._write(place, data)
                     return
                 self._removed()
-            self._write(path, data)
+            self._write(place, data)
 
-    def _write(self, path: Path, data: bytes) -> None:
-        draft = self._temporary / uuid.uuid4().hex
+    def _write(self, place: str, data: bytes) -> None:
+        draft = f"{self._temporary}/{uuid.uuid4().hex}"
         try:
-            draft.write_bytes(_pack(data))
-            path.parent.mkdir(parents=True, exist_ok=True)
-            draft.replace(path)
+            with open(draft, "wb") as file:  # noqa: PTH123
+                file.write(_pack(data))
+            try:
+                os.replace(draft, place)  # noqa: PTH105
+            except FileNotFoundError:
+                # The first one of its folder.
+                os.makedirs(place.rpartition("/")[0], exist_ok=True)  # noqa: PTH103
+                os.replace(draft, place)  # noqa: PTH105
         except BaseException:
             with suppress(OSError):
-                draft.unlink()
+                os.unlink(draft)  # noqa: PTH108
             raise
 
-    def _place(self, key: str) -> Path:
+    def _place(self, key: str) -> str:
         if len(key) > _MAX_KEY or not _KEY.fullmatch(key):
             raise ValueError(f"not an artifact key: {key[:80]!r}")
         # 4,096 folders: ten million artifacts are 2,400 a folder, and a small store needs few.
         digest = hashlib.blake2b(key.encode("ascii"), digest_size=2).hexdigest()
-        return self._objects / digest[:3] / key.replace("/", "~")
+        return f"{self._objects}/{digest[:3]}/{key.replace('/', '~')}"
 
     def _identify(self) -> str:
         """Read the store's id; the first process makes it. Renaming a folder onto a full one fails, so one wins."""

@@ -3,6 +3,7 @@
 import os
 import threading
 import time
+from pathlib import Path
 
 import fakeredis
 import pytest
@@ -27,7 +28,7 @@ def store(tmp_path):
 
 
 def place_of(store, key):
-    return store._place(key)
+    return Path(store._place(key))
 
 
 def let_age(path, seconds):

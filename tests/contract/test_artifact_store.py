@@ -165,7 +165,7 @@ def test_a_failing_disk_is_transient_and_the_message_names_folder_and_fix(store,
     def fail(*_args, **_kwargs):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(TransientError) as caught:
         store.put(KEY, b"x")
     assert isinstance(caught.value, ArtifactsUnavailable)
