@@ -1,6 +1,6 @@
 """The values that the stages hand on: documents, chunks, mentions, relations, evidence.
 
-All are frozen. Offsets are code points, half open, and say into what they point.
+None is changed once it is made, and most are frozen. Offsets are code points, half open, and say into what they point.
 """
 
 from pipeline.models.documents import Document, PlacedDocument, StoredDocument
