@@ -6,7 +6,6 @@ import inspect
 import json
 import math
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
@@ -63,14 +62,10 @@ class CallableExtractor:
                 raise ModelOutputInvalid(
                     f"an extract function must return (entities, relations), two lists of mappings, not {_kind(other)}"
                 )
-        mentions = [_mention(item) for item in entities]
-        joined = [_relation(item) for item in relations]
-        invalid = Counter({Drop.INVALID_ITEM.value: mentions.count(None) + joined.count(None)})
-        return Extraction(
-            tuple(mention for mention in mentions if mention is not None),
-            tuple(relation for relation in joined if relation is not None),
-            dict(+invalid),
-        )
+        mentions = tuple(mention for item in entities if (mention := _mention(item)) is not None)
+        joined = tuple(relation for item in relations if (relation := _relation(item)) is not None)
+        invalid = len(entities) + len(relations) - len(mentions) - len(joined)
+        return Extraction(mentions, joined, {Drop.INVALID_ITEM.value: invalid} if invalid else {})
 
 
 class CallableEmbedder:

@@ -16,7 +16,7 @@ from pipeline.ontology import UNKNOWN, Ontology
 from pipeline.ontology.labels import fold_label
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Found:
     """A grounded mention; `raw` is the same with the type and properties that the extractor gave."""
 
@@ -91,11 +91,15 @@ def _ground_mentions(text: str, mentions: Iterable[Mention], ontology: Ontology,
             start=span[0],
             end=span[1],
             description=clean(mention.description),
-            score=0.0 if math.isnan(mention.score) else min(max(mention.score, 0.0), 1.0),
+            score=mention.score if 0.0 <= mention.score <= 1.0 else _bound_score(mention.score),
             properties=mention.properties,
         )
         by_span[span] = _choose(by_span[span], raw, ontology) if span in by_span else _declare(raw, ontology)
     return [by_span[span] for span in sorted(by_span)]
+
+
+def _bound_score(score: float) -> float:
+    return 0.0 if math.isnan(score) else min(max(score, 0.0), 1.0)
 
 
 def _cut_type(raw: Mention) -> Mention:
@@ -105,7 +109,10 @@ def _cut_type(raw: Mention) -> Mention:
 
 def _declare(raw: Mention, ontology: Ontology) -> _Found:
     label = ontology.resolve_label(raw.type)
-    return _Found(replace(raw, type=label, properties=coerce_properties(raw.properties, label, ontology)), raw)
+    properties = coerce_properties(raw.properties, label, ontology)
+    if (label, properties) == (raw.type, raw.properties):
+        return _Found(raw, raw)
+    return _Found(replace(raw, type=label, properties=properties), raw)
 
 
 def _choose(before: _Found, raw: Mention, ontology: Ontology) -> _Found:

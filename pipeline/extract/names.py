@@ -2,11 +2,14 @@
 
 import re
 import unicodedata
+from functools import lru_cache
 
 from pipeline.ids import normalise_name
 
 MAX_NAME_CHARS = 80
 MIN_NAME_CHARS = 2
+_REMEMBERED_NAMES = 50_000
+_REMEMBERED_RELATIONS = 10_000
 
 # The GraphRAG SDK's rule for names: words that point at somebody, but name nobody.
 _POINTERS = frozenset(
@@ -20,7 +23,7 @@ _POINTERS = frozenset(
 )
 _ACRONYMS = frozenset(("IT", "US", "WHO"))
 """In capitals these are names."""
-_ARTICLE = re.compile(r"^(?:the|a|an) ")
+_ARTICLES = frozenset(("the", "a", "an"))
 _UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 # Scripts that put no space between words (or, in Korean, attach particles): Thai to Burmese, Khmer, CJK.
 _UNSPACED = re.compile("[\u0e00-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
@@ -31,18 +34,30 @@ type Span = tuple[int, int]
 
 def is_name(name: str) -> bool:
     """Tell whether a name can stand for an entity (the GraphRAG SDK's rule, plus a letter or digit)."""
-    if not MIN_NAME_CHARS <= len(name) <= MAX_NAME_CHARS or not any(char.isalnum() for char in name):
+    return MIN_NAME_CHARS <= len(name) <= MAX_NAME_CHARS and _names_something(name)
+
+
+# A corpus names the same things again and again.
+@lru_cache(maxsize=_REMEMBERED_NAMES)
+def _names_something(name: str) -> bool:
+    if not any(map(str.isalnum, name)):
         return False
-    return name in _ACRONYMS or _ARTICLE.sub("", normalise_name(name)) not in _POINTERS
+    first, _, rest = (normal := normalise_name(name)).partition(" ")
+    return name in _ACRONYMS or (rest if rest and first in _ARTICLES else normal) not in _POINTERS
 
 
 def clean(raw: str) -> str:
     """Drop characters that no store takes (controls, lone surrogates) and collapse white space."""
-    # What is printable holds none of these characters, and is told several times faster.
-    storable = raw if raw.isprintable() else _UNSTORABLE.sub("", raw)
-    return " ".join(storable.split())
+    # What is printable holds none of these characters and no white space but blanks, and is told several times faster.
+    if not raw.isprintable():
+        raw = _UNSTORABLE.sub("", raw)
+    elif "  " not in raw and raw == raw.strip():
+        return raw
+    return " ".join(raw.split())
 
 
+# An extractor's words for relations are few.
+@lru_cache(maxsize=_REMEMBERED_RELATIONS)
 def spell_relation(raw: str) -> str:
     """Spell a relation's type in upper snake case, as in `WORKS_FOR`; '' where it is empty or too long."""
     word = _NOT_WORD.sub("_", clean(raw)).strip("_").upper()
@@ -53,6 +68,8 @@ def locate(text: str, name: str, start: int = -1, end: int = -1) -> Span | None:
     """Find a name at its offsets, or else its first occurrence, as whole words where the script has these."""
     if 0 <= start < end <= len(text):
         said = text[start:end]
+        if said == name == name.strip():
+            return start, end
         if normalise_name(said) == normalise_name(name):
             return start + len(said) - len(said.lstrip()), end - len(said) + len(said.rstrip())
     # Models compose accents that the text may spell with combining marks, or the other way round.

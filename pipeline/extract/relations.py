@@ -36,7 +36,7 @@ class Ends:
             types = self._types.setdefault(normalise_name(mention.name), [])
             if mention.type not in types:
                 types.append(mention.type)
-            self._names.setdefault(entity_id(mention.name, mention.type), mention.name)
+                self._names.setdefault(entity_id(mention.name, mention.type), mention.name)
         for mention in undeclared:
             self._raw_types.setdefault(normalise_name(mention.name), []).append(mention.type)
         self.find = cache(self._find)
