@@ -47,8 +47,7 @@ def is_storable(identity: str) -> bool:
 def extracted_ids(documents: Iterable[Document]) -> set[str]:
     """Collect the ids of all mentioned entities, as extracted: what merges may have renamed."""
     said = (mention for document in documents for one in document.extractions for mention in one.mentions)
-    found = (_extracted_id(mention.name, mention.type, mention.key) for mention in said)
-    return set(filter(is_storable, found))
+    return {_extracted_id(mention.name, mention.type, mention.key) for mention in said} - {""}
 
 
 def make_rows(documents: Sequence[Document], merged: Mapping[str, str], suffix: str = "") -> GraphRows:
@@ -122,8 +121,7 @@ class _RowBuilder:
     def _add_mentions(self, chunk_id: str, extraction: Extraction) -> set[str]:
         groups: defaultdict[str, list[Mention]] = defaultdict(list)
         for mention in extraction.mentions:
-            as_id = _extracted_id(mention.name, mention.type, mention.key)
-            if is_storable(as_id):
+            if as_id := _extracted_id(mention.name, mention.type, mention.key):
                 groups[as_id].append(mention)
         for as_id, group in groups.items():
             entity = self._resolve(as_id)
@@ -185,7 +183,9 @@ class _RowBuilder:
 # A corpus names the same things again and again.
 @lru_cache(maxsize=_REMEMBERED_NAMES)
 def _extracted_id(name: str, entity_type: str, key: str) -> str:
-    return ids.keyed_entity_id(_clean(key), entity_type) if key else ids.entity_id(_clean(name), entity_type)
+    """Name what is mentioned; '' where that could not be stored."""
+    found = ids.keyed_entity_id(_clean(key), entity_type) if key else ids.entity_id(_clean(name), entity_type)
+    return found if is_storable(found) else ""
 
 
 _key = lru_cache(maxsize=_REMEMBERED_NAMES)(canonical_key)
@@ -197,7 +197,8 @@ def _clean(text: str) -> str:
 
 
 def _choose_name(named: Sequence[Mention] | Sequence[MentionRow]) -> str:
-    return named[0].name if len(named) == 1 else pick_name(Counter(one.name for one in named))
+    names = [one.name for one in named]
+    return names[0] if names.count(names[0]) == len(names) else pick_name(Counter(names))
 
 
 def _choose_description(group: Sequence[Mention] | Sequence[Relation]) -> str:
@@ -213,19 +214,21 @@ def _fold_mentions(chunk_id: str, as_id: str, group: Sequence[Mention]) -> Menti
 
 
 def _fold_properties(group: Sequence[Mention]) -> str:
+    if len(group) == 1:
+        return group[0].properties
     told = Counter(mention.properties for mention in group if mention.properties)
     return next(iter(told), "") if len(told) <= 1 else orjson.dumps(pick_properties(told)).decode()
 
 
 def _fold_supports(chunk_id: str, source: str, target: str, group: Sequence[Relation]) -> SupportRow:
-    start, end = min((relation.start, relation.end) for relation in group)
+    start, end = min([(relation.start, relation.end) for relation in group])
     description = _choose_description(group)
     return SupportRow(chunk_id, source, target, start, end, description)
 
 
-def _pieces[T: (MentionRow, SupportRow)](items: list[T]) -> Iterator[tuple[T, ...]]:
+def _pieces[T: (MentionRow, SupportRow)](items: list[T]) -> list[tuple[T, ...]]:
     """Cut a list into tuples of bounded length, best described first."""
-    if len(items) > 1:
-        items.sort(key=lambda one: rank_description(one.description))
-    for start in range(0, len(items), MAX_NESTED):
-        yield tuple(items[start : start + MAX_NESTED])
+    if len(items) == 1:
+        return [(items[0],)]
+    items.sort(key=lambda one: rank_description(one.description))
+    return [tuple(items[start : start + MAX_NESTED]) for start in range(0, len(items), MAX_NESTED)]

@@ -1,4 +1,7 @@
-"""The rows that a graph stores of documents, each thing once."""
+"""The rows that a graph stores of documents, each thing once.
+
+Those of what is said are made by the hundred thousand; frozen ones take several times as long to make.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +18,7 @@ class ChunkRow:
     chunk: Chunk
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class MentionRow:
     """All places of one chunk that name one entity; `spans` (offsets into its text) and `properties` are JSON."""
 
@@ -27,7 +30,7 @@ class MentionRow:
     properties: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class EntityRow:
     """An entity under the id it has been merged into, and mentions of it, best described first."""
 
@@ -38,7 +41,7 @@ class EntityRow:
     mentions: tuple[MentionRow, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class SupportRow:
     """A chunk that states a relation, between the entities as they were extracted."""
 
@@ -50,7 +53,7 @@ class SupportRow:
     description: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class RelationRow:
     """A relation between two entities, and chunks that state it, best described first.
 
