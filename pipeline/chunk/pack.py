@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from pipeline.chunk.split import Span, split_blocks, split_sentences, split_to_fit
-from pipeline.chunk.tokens import estimate_tokens, fits
+from pipeline.chunk.tokens import estimate_tokens, may_fit
 from pipeline.config import ChunkConfig
 
 # A passage under a quarter of the limit is too small to stand alone where it may go on.
@@ -55,8 +55,8 @@ class _Packer:
         """Add a paragraph, whole if possible."""
         paragraph = self._text[slice(*block)]
         limit = self._config.max_tokens
-        if fits(paragraph, limit):
-            tokens = estimate_tokens(paragraph)
+        tokens = estimate_tokens(paragraph) if may_fit(paragraph, limit) else limit + 1
+        if tokens <= limit:
             if self._tokens + tokens > limit and not self.is_tiny:
                 yield from self._end_passage()
             if self._tokens + tokens <= limit and not self._config.overlap_sentences:

@@ -28,5 +28,10 @@ def estimate_tokens(text: str) -> int:
 
 
 def fits(text: str, max_tokens: int) -> bool:
-    """Whether a text has at most so many tokens; quick where it is much too long."""
-    return len(text) <= _LONGEST * max_tokens and estimate_tokens(text) <= max_tokens
+    """Whether a text has at most so many tokens; quick where it is short, or much too long."""
+    return len(text) <= max_tokens or (may_fit(text, max_tokens) and estimate_tokens(text) <= max_tokens)
+
+
+def may_fit(text: str, max_tokens: int) -> bool:
+    """Whether it is worth counting a text's tokens, to learn if they are at most so many."""
+    return len(text) <= _LONGEST * max_tokens

@@ -9,9 +9,10 @@ import re
 from pipeline.errors import LoadCode, LoadError
 
 # C0 except tab, the line ends, and the two separators that become line ends.
-_UNSTORABLE = re.compile(r"[\x00-\x08\x0e-\x1f]+")
+_UNSTORABLE = bytes((*range(0x09), *range(0x0E, 0x20)))
 _LINE_ENDS = ("\r\n", "\r", "\x0b", "\x0c")
 _SURROGATES = re.compile(r"[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
+_SURROGATE_BYTE = b"\xed"
 _BYTE_ORDER_MARK = "\ufeff"
 # White space and characters without width: what holds nothing else shows nothing.
 _VISIBLE = re.compile("[^\\s\u200b\u200c\u200d\u2060\ufeff\u00ad]")
@@ -23,10 +24,14 @@ def clean(text: str) -> str:
     Cleaning twice is cleaning once. Form feeds and vertical tabs are line ends, so that the words
     around them do not grow together; surrogate pairs become the character they stand for.
     """
-    text = _UNSTORABLE.sub("", text)
+    # As bytes, where no part of a longer character looks like one of these: many times faster than a pattern.
+    data = text.encode("utf-8", "surrogatepass").translate(None, _UNSTORABLE)
+    text = data.decode("utf-8", "surrogatepass")
     for line_end in _LINE_ENDS:
         text = text.replace(line_end, "\n")
-    text = _SURROGATES.sub(_join_pair, text)
+    # Few texts hold what a surrogate's bytes begin with.
+    if _SURROGATE_BYTE in data:
+        text = _SURROGATES.sub(_join_pair, text)
     return text.lstrip(_BYTE_ORDER_MARK)
 
 
