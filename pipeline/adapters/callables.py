@@ -182,57 +182,56 @@ def source_fingerprint(name: str) -> str:
 
 
 def _mention(item: object) -> Mention | None:
-    if not isinstance(item, _MAPPING) or not isinstance(item.get("name"), str):
+    if not isinstance(item, _MAPPING):
+        return None
+    get = item.get
+    if not isinstance(name := get("name"), str):
         return None
     return Mention(
-        name=item["name"],
-        type=_text(item, "type"),
-        start=_offset(item, "start"),
-        end=_offset(item, "end"),
-        description=_text(item, "description"),
-        score=_score(item),
-        properties=_properties(item),
+        name=name,
+        type=_text(get("type")),
+        start=_offset(get("start")),
+        end=_offset(get("end")),
+        description=_text(get("description")),
+        score=_score(get("score", 1.0)),
+        properties=_properties(get("properties")),
     )
 
 
 def _relation(item: object) -> Relation | None:
     if not isinstance(item, _MAPPING):
         return None
-    if not (isinstance(item.get("source"), str) and isinstance(item.get("target"), str)):
-        return None
-    if not isinstance(item.get("type"), str):
+    get = item.get
+    source, target, rel_type = get("source"), get("target"), get("type")
+    if not (isinstance(source, str) and isinstance(target, str) and isinstance(rel_type, str)):
         return None
     return Relation(
-        source=item["source"],
-        source_type=_text(item, "source_type"),
-        target=item["target"],
-        target_type=_text(item, "target_type"),
-        type=item["type"],
-        description=_text(item, "description"),
-        start=_offset(item, "span_start"),
-        end=_offset(item, "span_end"),
+        source=source,
+        source_type=_text(get("source_type")),
+        target=target,
+        target_type=_text(get("target_type")),
+        type=rel_type,
+        description=_text(get("description")),
+        start=_offset(get("span_start")),
+        end=_offset(get("span_end")),
     )
 
 
-def _text(item: Mapping[str, object], key: str) -> str:
-    value = item.get(key)
+def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _offset(item: Mapping[str, object], key: str) -> int:
-    value = item.get(key)
+def _offset(value: object) -> int:
     return int(value) if isinstance(value, _WHOLE) else _NOWHERE
 
 
-def _score(item: Mapping[str, object]) -> float:
-    value = item.get("score", 1.0)
+def _score(value: object) -> float:
     return float(value) if isinstance(value, _NUMBER) and math.isfinite(value) else 1.0
 
 
-def _properties(item: Mapping[str, object]) -> str:
+def _properties(given: object) -> str:
     """Spell properties as JSON; which of them are declared, and what they mean, is seen to in grounding."""
-    given = item.get("properties")
-    if not isinstance(given, _MAPPING):
+    if given is None or not isinstance(given, _MAPPING):
         return ""
     named = {name: value for name, value in given.items() if isinstance(name, str)}
     try:

@@ -33,10 +33,11 @@ class Ends:
         self._names: dict[str, str] = {}
         self._raw_types: dict[str, list[str]] = {}
         for mention in mentions:
-            types = self._types.setdefault(normalise_name(mention.name), [])
-            if mention.type not in types:
-                types.append(mention.type)
-                self._names.setdefault(entity_id(mention.name, mention.type), mention.name)
+            name, label = mention.name, mention.type
+            types = self._types.setdefault(normalise_name(name), [])
+            if label not in types:
+                types.append(label)
+                self._names.setdefault(entity_id(name, label), name)
         for mention in undeclared:
             self._raw_types.setdefault(normalise_name(mention.name), []).append(mention.type)
         self.find = cache(self._find)
