@@ -49,6 +49,8 @@ class PassageInWork(TransientError):
 class _Open:
     """The passages of one batch that are still to be read."""
 
+    paid: bool
+    """Whether reading them costs something, by the recipe's extractor."""
     texts: dict[str, str] = field(default_factory=dict)
     """By the key of their extraction."""
     owners: dict[str, int] = field(default_factory=dict)
@@ -96,7 +98,7 @@ class ExtractStage:
             self._read_alone(run, recipe)
 
     def _read_batch(self, run: StageRun, recipe: Recipe, batch: _Open) -> None:
-        if isinstance(recipe.extractor, CallingExtractor):
+        if batch.paid:
             self._ask(run, recipe, batch)
         else:
             self._read(run, recipe, batch, list(batch.texts))
@@ -104,7 +106,7 @@ class ExtractStage:
 
     def _look(self, run: StageRun, recipe: Recipe, files: Sequence[ClaimedFile]) -> _Open:
         """Find what is still to be read; files that want nothing go on."""
-        batch = _Open()
+        batch = _Open(_is_paid(recipe))
         for f in files:
             with run.working_on(f):
                 self._add(run, recipe, batch, f)
@@ -117,7 +119,7 @@ class ExtractStage:
         wanted: dict[str, None] = {}
         for c in chunks:
             key = recipe.extraction_key(c.text)
-            if key not in batch.texts and not self._is_read(recipe, key, c.text, run.batch.run, f):
+            if key not in batch.texts and not self._is_read(run, recipe, batch, key, c.text, f):
                 batch.texts[key] = c.text
                 batch.owners[key] = f.index
             if key in batch.texts:
@@ -127,7 +129,7 @@ class ExtractStage:
         else:
             run.decide(f.index, f.ref)
 
-    def _is_read(self, recipe: Recipe, key: str, text: str, run: str, f: ClaimedFile) -> bool:
+    def _is_read(self, run: StageRun, recipe: Recipe, batch: _Open, key: str, text: str, f: ClaimedFile) -> bool:
         """Tell whether an answer for a passage is there, or the record that none could be had."""
         if self.artifacts.get(key) is not None:
             return True
@@ -135,8 +137,7 @@ class ExtractStage:
             said = reground(text, decode_extraction(data), recipe.config.ontology)
             self.artifacts.put(key, encode(replace(said, usage=Usage())))
             return True
-        paid = isinstance(recipe.extractor, CallingExtractor)
-        return paid and self.artifacts.get(recipe.unread_key(text, run, f.round)) is not None
+        return batch.paid and self.artifacts.get(recipe.unread_key(text, run.batch.run, f.round)) is not None
 
     def _read_alone(self, run: StageRun, recipe: Recipe) -> None:
         for number, f in enumerate(run.open_files()):
@@ -144,7 +145,7 @@ class ExtractStage:
                 # The first one is read whatever the time, so that each turn brings the batch on.
                 if number and self._is_over(run):
                     raise OutOfTurn("This document is extracted in another turn.")
-                alone = _Open()
+                alone = _Open(_is_paid(recipe))
                 self._add(run, recipe, alone, f)
                 if alone.wanted:
                     self._read_batch(run, recipe, alone)
@@ -193,7 +194,7 @@ class ExtractStage:
             result = PassageUnread(UnreadCode.TIMEOUT, f"{result} That was {TIMEOUTS} times.")
         if isinstance(result, Extraction):
             self.artifacts.put(key, encode(result))
-            if isinstance(recipe.extractor, CallingExtractor):
+            if batch.paid:
                 run.spent[index] = run.spent.get(index, Spent()) + Spent(1, result.usage)
             batch.done.add(key)
         elif isinstance(result, PassageUnread):
@@ -222,6 +223,10 @@ class ExtractStage:
                 run.decide(index, f.ref)
                 continue
             run.defer(f, min(errors, key=_rank), advanced=bool(batch.done))
+
+
+def _is_paid(recipe: Recipe) -> bool:
+    return isinstance(recipe.extractor, CallingExtractor)
 
 
 def _rank(error: TransientError) -> tuple[bool, bool, float]:
