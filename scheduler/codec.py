@@ -73,8 +73,8 @@ def _chunk(row: dict[str, Any]) -> Chunk:
 
 def _extraction(row: dict[str, Any]) -> Extraction:
     return Extraction(
-        mentions=tuple(Mention(**mention) for mention in row["mentions"]),
-        relations=tuple(Relation(**relation) for relation in row["relations"]),
+        mentions=tuple([Mention(**mention) for mention in row["mentions"]]),
+        relations=tuple([Relation(**relation) for relation in row["relations"]]),
         dropped=row["dropped"],
         undeclared_mentions=tuple(Mention(**mention) for mention in row.get("undeclared_mentions", ())),
         undeclared_relations=tuple(Relation(**relation) for relation in row.get("undeclared_relations", ())),

@@ -208,9 +208,14 @@ def _choose_description(group: Sequence[Mention] | Sequence[Relation]) -> str:
 
 
 def _fold_mentions(chunk_id: str, as_id: str, group: Sequence[Mention]) -> MentionRow:
-    spans = sorted({(mention.start, mention.end) for mention in group})
-    told = _clean(_choose_name(group)), _choose_description(group), orjson.dumps(spans).decode()
+    told = _clean(_choose_name(group)), _choose_description(group), _spell_spans(group)
     return MentionRow(chunk_id, as_id, *told, _fold_properties(group))
+
+
+def _spell_spans(group: Sequence[Mention]) -> str:
+    if len(group) == 1:
+        return f"[[{group[0].start},{group[0].end}]]"
+    return orjson.dumps(sorted({(mention.start, mention.end) for mention in group})).decode()
 
 
 def _fold_properties(group: Sequence[Mention]) -> str:
