@@ -4,6 +4,9 @@ A format is part of an artifact's key (`FORMAT`): another format is another arti
 misread one.
 """
 
+from collections.abc import Sequence
+from dataclasses import fields
+from operator import itemgetter
 from typing import Any
 
 import orjson
@@ -13,6 +16,9 @@ from pipeline.models import Chunk, Extraction, Heading, LoadedText, Mention, Pag
 from pipeline.tables import Table
 
 FORMAT = "1"
+
+# Values in the order of a class's fields: given by name they take twice as long.
+_VALUES = {kind: itemgetter(*(one.name for one in fields(kind))) for kind in (Mention, Relation)}
 
 
 def encode(value: object) -> bytes:
@@ -73,10 +79,18 @@ def _chunk(row: dict[str, Any]) -> Chunk:
 
 def _extraction(row: dict[str, Any]) -> Extraction:
     return Extraction(
-        mentions=tuple([Mention(**mention) for mention in row["mentions"]]),
-        relations=tuple([Relation(**relation) for relation in row["relations"]]),
+        mentions=_make_all(Mention, row["mentions"]),
+        relations=_make_all(Relation, row["relations"]),
         dropped=row["dropped"],
-        undeclared_mentions=tuple(Mention(**mention) for mention in row.get("undeclared_mentions", ())),
-        undeclared_relations=tuple(Relation(**relation) for relation in row.get("undeclared_relations", ())),
+        undeclared_mentions=_make_all(Mention, row.get("undeclared_mentions", ())),
+        undeclared_relations=_make_all(Relation, row.get("undeclared_relations", ())),
         usage=Usage(**row.get("usage", {})),
     )
+
+
+def _make_all[T: (Mention, Relation)](kind: type[T], rows: Sequence[dict[str, Any]]) -> tuple[T, ...]:
+    try:
+        return tuple([kind(*values) for values in map(_VALUES[kind], rows)])
+    except KeyError:
+        # An older release did not know all fields.
+        return tuple(kind(**row) for row in rows)

@@ -43,12 +43,13 @@ class Ends:
         self.find = cache(self._find)
 
     def _find(self, name: str, raw_type: str) -> _End | None:
-        types = self._types.get(normalise_name(clean(name)))
+        name = clean(name)
+        types = self._types.get(normalise_name(name))
         if not types:
             return None
         wanted = self._ontology.resolve_label(raw_type)
         found = wanted if wanted in types else types[0]
-        kept = self._names[entity_id(clean(name), found)]
+        kept = self._names[entity_id(name, found)]
         return _End(kept, found, self._raw_type(kept, clean(raw_type)) if found == UNKNOWN else found)
 
     def _raw_type(self, name: str, given: str) -> str:
