@@ -20,6 +20,11 @@ def test_surrogate_pairs_become_one_character_and_lone_ones_go():
     assert clean("a\ud83d\ude00b\ud800c\udc00") == "a\U0001f600bc"
 
 
+def test_what_goes_between_two_line_ends_does_not_make_them_one():
+    assert clean("a\r\ud800\nb") == "a\n\nb"
+    assert clean("a\r\x00\nb") == "a\nb", "but a control character is nothing at all"
+
+
 def test_a_byte_order_mark_goes_at_the_start_only():
     assert clean("\ufeffa\ufeffb") == "a\ufeffb"
 
