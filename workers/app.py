@@ -6,6 +6,7 @@ import traceback
 from functools import partial
 from typing import Any
 
+from billiard.pool import EX_RECYCLE
 from celery import Celery, signals
 
 from pipeline.errors import PermanentError
@@ -77,3 +78,14 @@ def _enter_pool_process(**_: Any) -> None:
     # A batch makes a hundred thousand values without one cycle; looking for some took a fifth of its time.
     gc.freeze()
     gc.set_threshold(GARBAGE_THRESHOLD)
+
+
+@signals.worker_process_shutdown.connect
+def _leave_pool_process(exitcode: int, **_: Any) -> None:
+    """End a pool process at once when its worker ends.
+
+    Billiard lets it announce its end and sleep for a second, in which its parent may end it. A parent that ends itself
+    does not listen any more: it waits for that second. One that makes room for a new process is left to its parent.
+    """
+    if exitcode != EX_RECYCLE:
+        os._exit(exitcode)
