@@ -5,23 +5,23 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
-from pydantic import SecretStr
+import redis
 
 from pipeline.errors import PermanentError
-from scheduler.workers import Worker, Workers
-from workers.app import create_app
-from workers.bootstrap import open_artifacts
-from workers.client import Client
-from workers.connections import connect_redis, require_redis
-from workers.embedded import Death, Joined, Owned, StackUrls, StartFailed, find_engine, open_stack
-from workers.embedded.owner import BROKER_FOLDER, Ready
+from scheduler.workers import Worker
+from workers.connections import require_redis
+from workers.embedded import Death, Joined, Owned, StartFailed, find_engine, open_stack
+from workers.embedded.owner import BROKER_FOLDER
 from workers.embedded.record import read_record
-from workers.graphs import find_unready_indexes
+from workers.readiness import Readiness
 from workers.roles import ROLES, worker_arguments
-from workers.settings import Settings, child_environment
+from workers.settings import Settings, child_environment, with_servers
+
+if TYPE_CHECKING:
+    from workers.client import Client
 
 INGEST_ROLES = ("all", "query")
 """Both, so that questions can be asked from elsewhere while files are ingested."""
@@ -46,7 +46,7 @@ class System:
     """A system that this process can use; `stack` is None where servers are configured."""
 
     settings: Settings
-    client: Client
+    client: "Client"
     stack: Owned | Joined | None
 
     @property
@@ -78,7 +78,7 @@ def open_system(
     Args:
         settings: As read from flags and environment, without the servers of a running stack.
         note: Shows the user what takes time.
-        roles: Workers that an embedded stack gets if this process starts it.
+        roles: Workers that an embedded stack gets if this process starts it; those that read none of `queues` later.
         queues: Queues that must have a worker before the block begins (embedded only).
         may_be_new: Whether an embedded stack may be made where none has been before.
 
@@ -99,9 +99,11 @@ def open_system(
         )
     stack = _open_embedded(settings, note, roles, queues)
     try:
-        system = _connect(_with_urls(settings, stack.urls), stack)
+        system = _connect(with_servers(settings, stack.urls), stack)
         if set(INGEST_QUEUES) <= set(queues):
             # Workers that cannot open it can do nothing with a message, not even tell why.
+            from workers.bootstrap import open_artifacts
+
             open_artifacts(system.settings)
         yield system
     except BaseException as error:
@@ -111,7 +113,7 @@ def open_system(
     if isinstance(stack, Joined):
         stack.close()
     elif roles:
-        stack.close(notice=note)
+        stack.close(notice=note, at_rest=lambda: _are_at_rest(system))
     else:
         stack.close(joiner_wait_seconds=READ_WAIT_SECONDS)
 
@@ -121,17 +123,19 @@ def has_data(settings: Settings) -> bool:
     return (settings.data_dir / BROKER_FOLDER).is_dir()
 
 
-def _with_urls(settings: Settings, urls: StackUrls) -> Settings:
-    redis_secret = SecretStr(urls.redis)
-    servers: dict[str, Any] = {
-        "redis_url": redis_secret,
-        "broker_url": redis_secret,
-        "falkordb_url": SecretStr(urls.graph),
-    }
-    return settings.model_copy(update=servers)
+def _are_at_rest(system: System) -> bool:
+    """Tell whether no worker has a message in hand; without an answer they cannot be waited for."""
+    try:
+        return not system.client.queues()["unacked"]
+    except redis.exceptions.RedisError:
+        return True
 
 
 def _connect(settings: Settings, stack: Owned | Joined | None) -> System:
+    # Loaded no sooner: where this process starts workers, they load as much at the same time.
+    from workers.app import create_app
+    from workers.client import Client
+
     require_redis(settings)
     app = create_app(settings)
     # Tasks are shared tasks: they are sent through whichever app is current.
@@ -148,6 +152,7 @@ def _open_embedded(
         what = "the embedded stack" if roles else "the embedded servers"
         note(f"Starting {what} (data in {settings.data_dir}) ...")
     engine = find_engine(_text(settings.redis_server), _text(settings.falkordb_module))
+    needed = [name for name in roles if set(ROLES[name].queues) & set(queues)]
     deadline = time.monotonic() + WORKERS_WAIT_SECONDS
     told = False
     while True:
@@ -156,9 +161,10 @@ def _open_embedded(
             engine,
             _worker_commands(settings, roles),
             child_environment(settings) if roles else {},
-            ready=_readiness(settings, queues, since=time.time()),
+            later=[name for name in roles if name not in needed],
+            ready=Readiness(settings, queues, since=time.time()),
         )
-        if isinstance(stack, Owned) or _runs_roles(settings, roles):
+        if isinstance(stack, Owned) or _runs_roles(settings, needed):
             return stack
         # Its owner runs no workers of the kind we need, and ends soon: then we are the next owner.
         stack.close()
@@ -181,29 +187,6 @@ def _worker_commands(settings: Settings, roles: Sequence[str]) -> Mapping[str, S
     celery = [sys.executable, "-m", "celery", "-A", "workers.app"]
     soft = f"worker.soft_shutdown_timeout={SOFT_SHUTDOWN_SECONDS}"
     return {name: [*celery, *worker_arguments(ROLES[name], settings.concurrency), soft] for name in roles}
-
-
-def _readiness(settings: Settings, queues: Sequence[str], *, since: float) -> Ready:
-    """Ask whether each queue has its worker and each graph its indexes.
-
-    A worker must have announced itself since then: a dead owner's are still listed, and are forgotten here, or a
-    command with other settings would be told to end them. Indexes are built anew after a restart, and searches miss
-    things until then.
-    """
-
-    def ready(urls: StackUrls) -> bool:
-        running = _with_urls(settings, urls)
-        if find_unready_indexes(running):
-            return False
-        with connect_redis(running) as client:
-            workers = Workers(client)
-            living = workers.living()
-            for worker in living:
-                if worker.seen < since:
-                    workers.leave(worker.name)
-        return {queue for worker in living if worker.seen >= since for queue in worker.queues}.issuperset(queues)
-
-    return ready
 
 
 def _runs_roles(settings: Settings, roles: Sequence[str]) -> bool:

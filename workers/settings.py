@@ -14,7 +14,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from pipeline.config import CallConfig, ChunkConfig, EmbedConfig, GlinerConfig, LlmConfig, LoadConfig, RecipeConfig
 from pipeline.ontology import DEFAULT_ONTOLOGY, is_preset
-from workers.embedded.record import read_record
+from workers.embedded.record import StackUrls, read_record
 
 # Without it litellm fetches its list of prices from the network when it is imported.
 os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
@@ -249,6 +249,17 @@ def _running_stack(data_dir: Path) -> dict[str, Any]:
     if record is None or record.urls is None or not psutil.pid_exists(record.owner):
         return {}
     return {"redis_url": SecretStr(record.urls.redis), "falkordb_url": SecretStr(record.urls.graph)}
+
+
+def with_servers(settings: Settings, urls: StackUrls) -> Settings:
+    """Name the servers of an embedded stack in settings."""
+    redis_secret = SecretStr(urls.redis)
+    servers: dict[str, Any] = {
+        "redis_url": redis_secret,
+        "broker_url": redis_secret,
+        "falkordb_url": SecretStr(urls.graph),
+    }
+    return settings.model_copy(update=servers)
 
 
 def child_environment(settings: Settings) -> dict[str, str]:

@@ -3,7 +3,7 @@
 import os
 import signal
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from types import TracebackType
@@ -25,10 +25,18 @@ WORKER_GRACE_SECONDS = 30.0
 """Longer than the workers' soft shutdown, in which they give back what they hold."""
 SERVER_GRACE_SECONDS = 30.0
 JOINER_WAIT_SECONDS = 3600.0
-_POLL_SECONDS = 0.1
+LATER_SECONDS = 5.0
+"""How long workers that nobody waits for are not started: a short command is over by then, and was not slowed down."""
+REST_SECONDS = 1.0
+"""How long workers may take to put away what they have just done: one that is told to end before sleeps for all of its
+soft shutdown, whether the task goes on or not."""
+_POLL_SECONDS = 0.05
+_REST_POLL_SECONDS = 0.01
 
 Ready = Callable[[StackUrls], bool]
 """Asks whether the workers take work; called again until it says True."""
+AtRest = Callable[[], bool]
+"""Asks whether the workers have nothing in hand."""
 Notice = Callable[[str], None]
 """Shows the user one line."""
 
@@ -46,6 +54,7 @@ class Owned:
         worker_commands: Mapping[str, Sequence[str]],
         env: Mapping[str, str],
         *,
+        later: Collection[str],
         lock: FileLock,
         joined: FileLock,
     ) -> None:
@@ -54,6 +63,8 @@ class Owned:
         self._joined = joined
         self._worker_commands = worker_commands
         self._env = env
+        self._later = list(later)
+        self._later_due = 0.0
         self._broker = broker_server(data_dir / BROKER_FOLDER, engine)
         self._graph = graph_server(data_dir / GRAPH_FOLDER, engine)
         self._workers: list[Child] = []
@@ -73,11 +84,16 @@ class Owned:
                 (self.data_dir / name).mkdir(mode=0o700, exist_ok=True)
             clear_leftovers(self.data_dir, [self.data_dir / BROKER_FOLDER, self.data_dir / GRAPH_FOLDER])
             self._record()
-            for server in (self._broker, self._graph):
-                server.start(timeout_seconds)
+            servers = (self._broker, self._graph)
+            for server in servers:
+                server.start()
                 self._record()
+            for server in servers:
+                server.wait(timeout_seconds)
+            self._record()
             self._start_workers(ready, timeout_seconds)
             self._supervisor = Supervisor([self._broker.child, self._graph.child, *self._workers])
+            self._later_due = time.monotonic() + LATER_SECONDS
             self._state = StackState.READY
             self._record()
         except OSError as error:
@@ -96,7 +112,8 @@ class Owned:
         """
         try:
             deaths, restarted = self._supervisor.look()
-            if restarted:
+            started = self._start_later()
+            if restarted or started:
                 self._record()
         except OSError as error:
             raise explain_unusable(self.data_dir, error) from error
@@ -108,9 +125,11 @@ class Owned:
         grace_seconds: float = WORKER_GRACE_SECONDS,
         joiner_wait_seconds: float = JOINER_WAIT_SECONDS,
         notice: Notice | None = None,
+        at_rest: AtRest | None = None,
     ) -> None:
         """End the stack: wait for processes that joined, then workers, then servers. Harmless when repeated.
 
+        `at_rest` asks whether the workers have nothing in hand, and is given a moment to say so.
         An exception in between (a second Ctrl-C) shortens every wait, but leaves nothing behind.
         """
         if self._state is StackState.LEAVING:
@@ -119,6 +138,8 @@ class Owned:
         try:
             self._stop_joining()
             self._wait_for_joiners(joiner_wait_seconds, notice)
+            if at_rest is not None:
+                _wait_for_rest(at_rest)
         finally:
             self._end(grace_seconds)
 
@@ -132,19 +153,10 @@ class Owned:
         self.close(joiner_wait_seconds=JOINER_WAIT_SECONDS if kind is None else 0)
 
     def _start_workers(self, ready: Ready | None, timeout_seconds: float) -> None:
-        env = {**self._env, **self.urls.environment()}
-        for name, command in self._worker_commands.items():
-            # SIGKILL when we die: the broker dies in the same moment, so there is nobody to give messages back to.
-            worker = Child(
-                name,
-                command,
-                self.data_dir / LOGS_FOLDER / f"{name}.log",
-                env=env,
-                death_signal=signal.SIGKILL,
-            )
-            self._workers.append(worker)
-            worker.start()
-            self._record()
+        for name in self._worker_commands:
+            if name not in self._later:
+                self._start_worker(name)
+                self._record()
         deadline = time.monotonic() + timeout_seconds
         while ready is not None and not ready(self.urls):
             for worker in self._workers:
@@ -157,6 +169,27 @@ class Owned:
                 logs = "\n".join(f"End of {worker.log_file}:\n{worker.tail()}" for worker in self._workers)
                 raise StartFailed(f"The workers were not ready within {timeout_seconds:.0f} s.\n{logs}")
             time.sleep(_POLL_SECONDS)
+
+    def _start_later(self) -> bool:
+        """Start the workers that had time, once that is over; tells whether there were any."""
+        if not self._later or self._state is not StackState.READY or time.monotonic() < self._later_due:
+            return False
+        while self._later:
+            self._supervisor.add(self._start_worker(self._later.pop()))
+        return True
+
+    def _start_worker(self, name: str) -> Child:
+        # SIGKILL when we die: the broker dies in the same moment, so there is nobody to give messages back to.
+        worker = Child(
+            name,
+            self._worker_commands[name],
+            self.data_dir / LOGS_FOLDER / f"{name}.log",
+            env={**self._env, **self.urls.environment()},
+            death_signal=signal.SIGKILL,
+        )
+        self._workers.append(worker)
+        worker.start()
+        return worker
 
     def _stop_joining(self) -> None:
         try:
@@ -206,3 +239,9 @@ class Owned:
                 finally:
                     self._joined.release()
                     self._lock.release()
+
+
+def _wait_for_rest(at_rest: AtRest) -> None:
+    deadline = time.monotonic() + REST_SECONDS
+    while not at_rest() and time.monotonic() < deadline:
+        time.sleep(_REST_POLL_SECONDS)

@@ -1,7 +1,7 @@
 """Open the stack of a data folder: own it, or join the process that does."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -65,6 +65,7 @@ def open_stack(
     worker_commands: Mapping[str, Sequence[str]],
     env: Mapping[str, str],
     *,
+    later: Collection[str] = (),
     ready: Ready | None = None,
     timeout_seconds: float = START_TIMEOUT_SECONDS,
 ) -> Owned | Joined:
@@ -75,6 +76,7 @@ def open_stack(
         engine: Binaries of the servers.
         worker_commands: Name of each worker and its command line; the name becomes its log's name.
         env: Whole environment of the workers; the servers' URLs are added.
+        later: Names of workers that nobody waits for: `supervise` starts them, some seconds after the stack is open.
         ready: Asks whether the workers take work; the stack is open once it says True.
         timeout_seconds: Longest wait for each server, for the workers, and for another owner.
 
@@ -88,21 +90,19 @@ def open_stack(
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         data_dir = data_dir.resolve()
-        return _own_or_join(data_dir, engine, worker_commands, env, ready=ready, timeout_seconds=timeout_seconds)
+        lock = FileLock(data_dir / _OWNER_LOCK)
+        if joined := _lock_or_join(data_dir, lock, timeout_seconds):
+            return joined
+        joiners = FileLock(data_dir / _JOINED_LOCK)
+        owned = Owned(data_dir, engine, worker_commands, env, later=later, lock=lock, joined=joiners)
+        owned.start(ready, timeout_seconds)
     except OSError as error:
         raise explain_unusable(data_dir, error) from error
+    return owned
 
 
-def _own_or_join(
-    data_dir: Path,
-    engine: Engine,
-    worker_commands: Mapping[str, Sequence[str]],
-    env: Mapping[str, str],
-    *,
-    ready: Ready | None,
-    timeout_seconds: float,
-) -> Owned | Joined:
-    lock = FileLock(data_dir / _OWNER_LOCK)
+def _lock_or_join(data_dir: Path, lock: FileLock, timeout_seconds: float) -> Joined | None:
+    """Take the lock of who owns the stack, or join its owner; raises `StartFailed`."""
     deadline = time.monotonic() + timeout_seconds
     while not lock.try_exclusive():
         joined = _try_to_join(data_dir)
@@ -116,9 +116,7 @@ def _own_or_join(
                 "Wait for that process or end it."
             )
         time.sleep(_POLL_SECONDS)
-    owned = Owned(data_dir, engine, worker_commands, env, lock=lock, joined=FileLock(data_dir / _JOINED_LOCK))
-    owned.start(ready, timeout_seconds)
-    return owned
+    return None
 
 
 def _try_to_join(data_dir: Path) -> Joined | None:

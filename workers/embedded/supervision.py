@@ -39,6 +39,10 @@ class Supervisor:
         self._quick: dict[str, int] = {}
         self._due: dict[str, float] = {}
 
+    def add(self, child: Child) -> None:
+        """Watch one more child."""
+        self._children.append(child)
+
     def look(self) -> tuple[list[Death], bool]:
         """Note who died since the last look and start again whose delay is over.
 
