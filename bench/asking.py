@@ -32,7 +32,7 @@ from pipeline.ids import content_hash, file_document_id
 from pipeline.models import Chunk, Document, Extraction, GraphRecord, Mention
 from pipeline.ontology import DEFAULT_ONTOLOGY
 from workers.graphs import open_graph
-from workers.resources import build_embedder
+from workers.parts import build_embedder
 from workers.running import INGEST_QUEUES, INGEST_ROLES, QUERY_QUEUES, System, open_system
 from workers.settings import Settings
 

@@ -25,7 +25,7 @@ from pipeline.retrieve import find_passages
 from pipeline.retrieve.question import split_words
 from pipeline.retrieve.rank import Ranking, fuse
 from workers.graphs import open_graph
-from workers.resources import build_embedder
+from workers.parts import build_embedder
 from workers.settings import load_settings
 
 TOP = 5

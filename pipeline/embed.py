@@ -2,8 +2,6 @@
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from pipeline.errors import EmbeddingInvalid
 from pipeline.ids import fingerprint
 from pipeline.ports import Embedder, Vectors
@@ -18,6 +16,8 @@ def embed_distinct(embedder: Embedder, texts: Sequence[str]) -> Vectors:
 
     Raises `EmbeddingInvalid` as `check_vectors` does, and what the embedder raises.
     """
+    import numpy as np
+
     places = {text: place for place, text in enumerate(dict.fromkeys(texts))}
     if not places:
         return np.zeros((0, embedder.dimension), dtype=np.float32)
@@ -49,6 +49,8 @@ def check_vectors(vectors: Vectors, count: int, embedder: Embedder) -> None:
     Raises:
         EmbeddingInvalid: With the model, what is wrong, and the first text's position.
     """
+    import numpy as np
+
     check_width(embedder)
     model, width = embedder.model_id, embedder.dimension
     if vectors.shape != (count, width):

@@ -45,8 +45,9 @@ def _enter_worker(**_: Any) -> None:
     from workers.bootstrap import identify_artifacts
     from workers.connections import broker_answers, connect_redis
     from workers.extractors import list_extractors, preload_models
+    from workers.parts import check_parts
     from workers.presence import Presence
-    from workers.resources import build_resources, check_parts
+    from workers.resources import build_resources
     from workers.watchdog import Watchdog
 
     try:

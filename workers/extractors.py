@@ -5,15 +5,18 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from importlib.metadata import entry_points
 from operator import itemgetter
+from typing import TYPE_CHECKING
 
 from pipeline.adapters.callables import as_extractor, load_attribute
-from pipeline.adapters.gliner import GlinerExtractor, is_installed
 from pipeline.config import RecipeConfig
 from pipeline.errors import ModelUnavailable
-from pipeline.llm import LlmExtractor
-from pipeline.llm.hybrid import HybridExtractor
 from pipeline.ports import ArtifactStore, CallingExtractor, ChatModel, Extractor
 from workers.settings import Settings
+
+if TYPE_CHECKING:
+    from pipeline.llm import LlmExtractor
+
+# What one extractor alone needs is loaded with it: a command that starts workers checks which one is set.
 
 EXTRACTOR_GROUP = "graphmill.extractors"
 _MOST_THREADS = 256
@@ -28,6 +31,8 @@ def list_extractors(settings: Settings) -> list[str]:
 
     Any other `module:attribute` is refused: a run must not choose what code a worker imports.
     """
+    from pipeline.adapters.gliner import is_installed
+
     of_gliner = {"gliner", "hybrid"} if is_installed() else set()
     named = {point.name for point in entry_points(group=EXTRACTOR_GROUP)}
     return sorted({"llm", *of_gliner, *named, settings.extractor})
@@ -45,8 +50,13 @@ def build_extractor(
         case "llm":
             return _build_llm(settings, config, gate, store)
         case "gliner":
+            from pipeline.adapters.gliner import GlinerExtractor
+
             return GlinerExtractor(config.gliner)
         case "hybrid":
+            from pipeline.adapters.gliner import GlinerExtractor
+            from pipeline.llm.hybrid import HybridExtractor
+
             model = _build_llm(settings, config, gate, store)
             return HybridExtractor(GlinerExtractor(config.gliner), model, config.gliner.unsure_below)
         case name:
@@ -96,7 +106,9 @@ def _provider(model: str) -> str:
     return model.partition("/")[0] if "/" in model else ""
 
 
-def _build_llm(settings: Settings, config: RecipeConfig, gate: Gate, store: ArtifactStore | None) -> LlmExtractor:
+def _build_llm(settings: Settings, config: RecipeConfig, gate: Gate, store: ArtifactStore | None) -> "LlmExtractor":
+    from pipeline.llm import LlmExtractor
+
     threads = min(settings.calls.in_flight, _MOST_THREADS)
     return LlmExtractor(gate(open_models(settings, config)), config.llm, threads, store)
 

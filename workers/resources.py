@@ -8,21 +8,18 @@ from celery import current_app
 from pydantic import ValidationError
 
 from pipeline.adapters.artifacts import FolderArtifactStore
-from pipeline.adapters.callables import as_embedder, load_attribute
 from pipeline.adapters.falkor import (
     FalkorMerges,
     FalkorOntologies,
     FalkorReviser,
     FalkorWriter,
 )
-from pipeline.adapters.minilm import MiniLmEmbedder
 from pipeline.adapters.readers import FileReader
 from pipeline.adapters.readers.encoding import decode
 from pipeline.config import RecipeConfig
 from pipeline.errors import ModelUnavailable
 from pipeline.ports import (
     ChatModel,
-    Embedder,
 )
 from pipeline.resolve.judging import judge_by_rules
 from scheduler.assembling import Assembler
@@ -53,26 +50,13 @@ from workers.bootstrap import (
     build_verbs,
 )
 from workers.connections import connect_redis
-from workers.extractors import build_extractor, check_extractor
+from workers.extractors import build_extractor
 from workers.graphs import curate, open_graph, open_reader
 from workers.jobs import build_jobs
-from workers.judges import Judges, check_judge
+from workers.judges import Judges
+from workers.parts import build_embedder
 from workers.querying import build_questions
 from workers.settings import Settings
-
-
-def build_embedder(settings: Settings) -> Embedder:
-    """Make the configured embedder."""
-    uri = settings.embed.embedder
-    kind, _, rest = uri.partition(":")
-    if uri == "bundled:minilm-int8":
-        return MiniLmEmbedder()
-    if kind == "python":
-        return as_embedder(load_attribute(rest), uri)
-    raise ModelUnavailable(
-        f"There is no embedder {uri!r}. "
-        "Set GRAPHMILL_EMBED__EMBEDDER to bundled:minilm-int8 or python:module:attribute."
-    )
 
 
 def build_judging(settings: Settings, graph: str) -> Judging:
@@ -85,13 +69,6 @@ def build_judging(settings: Settings, graph: str) -> Judging:
         # All of them from the graph: this host may not see the artifact store.
         vectors_of=lambda _, merges, names, *__: merges.name_vectors([identity for identity, _ in names], width),
     )
-
-
-def check_parts(settings: Settings) -> None:
-    """Raise what is wrong with the configured parts (extractor, ontology, judge, embedder), before they are used."""
-    check_extractor(settings, settings.recipe)
-    check_judge(settings)
-    build_embedder(settings)
 
 
 def build_recipe(settings: Settings, config: RecipeConfig) -> Recipe:

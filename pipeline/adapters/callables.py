@@ -13,8 +13,6 @@ from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
-
 from pipeline.adapters.services import calling_service
 from pipeline.embed import check_vectors, check_width
 from pipeline.errors import EmbeddingInvalid, ModelOutputInvalid, ModelUnavailable, TransientError
@@ -84,6 +82,8 @@ class CallableEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Embed texts: float32, shape (len(texts), dimension), L2 norm 1."""
+        import numpy as np
+
         if not texts:
             return np.zeros((0, self.dimension), dtype=np.float32)
         vectors = _ask(self._function, texts, self.model_id)
@@ -163,6 +163,8 @@ def as_embedder(found: object, name: str) -> Embedder:
 
 
 def _ask(embed: Callable[[list[str]], Any], texts: Sequence[str], model_id: str) -> Vectors:
+    import numpy as np
+
     try:
         with calling_service(model_id):
             return np.asarray(embed(list(texts)), dtype=np.float32)
@@ -242,6 +244,8 @@ def _properties(given: object) -> str:
 
 def _as_json(value: object) -> object:
     """Give a date or a number of an array as JSON has it; anything else is no value."""
+    import numpy as np
+
     if isinstance(value, date):
         return value.isoformat()
     return value.item() if isinstance(value, np.generic) else None

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pipeline.models.judging import Judged, Named, Pair
 from pipeline.ports.models import Vectors
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +114,7 @@ class NamePage:
     names: tuple[str, ...]
     embedded_hashes: tuple[str, ...]
     """Of the text that each vector was made of; empty where there is none."""
-    pending: npt.NDArray[np.bool_]
+    pending: "npt.NDArray[np.bool_]"
     last: int = -1
     """Where the next page goes on."""
 

@@ -2,16 +2,17 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, runtime_checkable
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from pipeline.errors import PipelineError
 from pipeline.models import Extraction, LoadedText, Usage
 from pipeline.ontology import Ontology
 
-Vectors = npt.NDArray[np.float32]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+type Vectors = npt.NDArray[np.float32]
 
 
 class DocumentReader(Protocol):

@@ -11,7 +11,7 @@ from pipeline.ontology import DEFAULT_ONTOLOGY
 from workers.app import create_app
 from workers.client import Client
 from workers.graphs import open_graph
-from workers.resources import build_embedder
+from workers.parts import build_embedder
 from workers.submitting import WorkersDiffer
 
 

@@ -20,7 +20,7 @@ def open_workers(
     output: Output, settings: "Settings", *, may_be_new: bool = False, idle: bool = False
 ) -> "Iterator[System]":
     """Open a system that works on runs, unless it is to stay `idle`; raises as `open_system`."""
-    from workers.resources import check_parts
+    from workers.parts import check_parts
     from workers.running import INGEST_QUEUES, INGEST_ROLES, open_system
 
     if not settings.configured:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from itertools import batched
 
-import numpy as np
-
 from pipeline.adapters.falkor.client import FalkorGraph
 from pipeline.adapters.falkor.properties import LISTED
 from pipeline.adapters.falkor.told import DROPPED
@@ -57,6 +55,8 @@ def read_named(graph: FalkorGraph, ids: Sequence[str]) -> list[Named]:
 
 def list_names(graph: FalkorGraph, after: int, limit: int) -> NamePage:
     """See `GraphMerges.names`."""
+    import numpy as np
+
     rows = graph.ro_query(_NAMES, after=after, limit=limit)
     return NamePage(
         ids=tuple(row[1] for row in rows),
@@ -70,6 +70,8 @@ def list_names(graph: FalkorGraph, after: int, limit: int) -> NamePage:
 
 def read_name_vectors(graph: FalkorGraph, ids: Sequence[str], dimension: int) -> Vectors:
     """See `GraphMerges.name_vectors`."""
+    import numpy as np
+
     vectors = np.zeros((len(ids), dimension), dtype=np.float32)
     for page in batched(enumerate(ids), _ASKED_AT_ONCE):
         for place, vector in graph.ro_query(_VECTORS, page):
