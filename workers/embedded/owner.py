@@ -84,13 +84,9 @@ class Owned:
                 (self.data_dir / name).mkdir(mode=0o700, exist_ok=True)
             clear_leftovers(self.data_dir, [self.data_dir / BROKER_FOLDER, self.data_dir / GRAPH_FOLDER])
             self._record()
-            servers = (self._broker, self._graph)
-            for server in servers:
-                server.start()
+            for server in (self._broker, self._graph):
+                server.start(timeout_seconds)
                 self._record()
-            for server in servers:
-                server.wait(timeout_seconds)
-            self._record()
             self._start_workers(ready, timeout_seconds)
             self._supervisor = Supervisor([self._broker.child, self._graph.child, *self._workers])
             self._later_due = time.monotonic() + LATER_SECONDS

@@ -63,7 +63,7 @@ class _PortTaken(Exception):
 
 
 class Server:
-    """One redis-server of ours with its data in `folder`; the password is new at each start.
+    """One redis-server of ours with its data in `folder`; the password is new at each `start`.
 
     `directives` are lines of its configuration beyond those that both servers share.
     """
@@ -87,22 +87,17 @@ class Server:
         """Where it listens, with the password; database 0."""
         return f"redis://:{self._password}@{HOST}:{self._port}/0"
 
-    def start(self) -> None:
-        """Start it; it answers later, and may move to another port until it does."""
-        self._password = secrets.token_urlsafe(24)
-        self._port = _free_port()
-        self._write_config()
-        self.child.start()
-
-    def wait(self, timeout_seconds: float) -> None:
-        """Wait until it answers and all its data is loaded.
+    def start(self, timeout_seconds: float) -> None:
+        """Start it and wait until it answers and all its data is loaded.
 
         Raises:
             StartFailed: it ended, or did not answer in time; with the end of its log.
         """
-        for attempt in range(_PORT_ATTEMPTS):
-            if attempt:
-                self.start()
+        for _ in range(_PORT_ATTEMPTS):
+            self._password = secrets.token_urlsafe(24)
+            self._port = _free_port()
+            self._write_config()
+            self.child.start()
             try:
                 self._wait(timeout_seconds)
             except _PortTaken:
