@@ -34,9 +34,13 @@ ROLES = {
 
 
 def worker_arguments(role: Role, concurrency: int) -> list[str]:
-    """Give the arguments of `celery -A workers.app worker` for a role."""
+    """Give the arguments of `celery -A workers.app` for a worker of a role."""
+    return ["worker", *worker_options(role, concurrency)]
+
+
+def worker_options(role: Role, concurrency: int) -> list[str]:
+    """Give the options of Celery's command `worker` for a role."""
     return [
-        "worker",
         f"--queues={','.join(role.queues)}",
         # The process id keeps two workers of one role on one host apart.
         f"--hostname={role.name}-{os.getpid()}@%h",

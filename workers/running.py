@@ -17,7 +17,7 @@ from workers.embedded import Death, Joined, Owned, StartFailed, find_engine, ope
 from workers.embedded.owner import BROKER_FOLDER
 from workers.embedded.record import read_record
 from workers.readiness import Readiness
-from workers.roles import ROLES, worker_arguments
+from workers.roles import ROLES, worker_options
 from workers.settings import Settings, child_environment, with_servers
 
 if TYPE_CHECKING:
@@ -184,9 +184,9 @@ def _text(path: Any) -> str | None:
 
 
 def _worker_commands(settings: Settings, roles: Sequence[str]) -> Mapping[str, Sequence[str]]:
-    celery = [sys.executable, "-m", "celery", "-A", "workers.app"]
+    program = [sys.executable, "-m", "workers.worker"]
     soft = f"worker.soft_shutdown_timeout={SOFT_SHUTDOWN_SECONDS}"
-    return {name: [*celery, *worker_arguments(ROLES[name], settings.concurrency), soft] for name in roles}
+    return {name: [*program, *worker_options(ROLES[name], settings.concurrency), soft] for name in roles}
 
 
 def _runs_roles(settings: Settings, roles: Sequence[str]) -> bool:

@@ -231,6 +231,49 @@ def test_an_owner_that_ends_normally_waits_for_those_who_joined(open_here, start
     assert other.wait(5) == -signal.SIGKILL
 
 
+def test_workers_that_nobody_waits_for_start_once_the_stack_is_in_use(open_here, data_dir, monkeypatch) -> None:
+    monkeypatch.setattr("workers.embedded.owner.LATER_SECONDS", 0.3)
+    worker = [sys.executable, "-c", WORKER, str(data_dir)]
+    stack = open_here({"all": worker, "query": worker}, later=["query"])
+
+    def recorded() -> set[str]:
+        return set(json.loads((data_dir / "stack.json").read_text(encoding="utf-8"))["children"])
+
+    stack.supervise()
+    assert recorded() == {"broker", "graph", "all"}
+
+    def started() -> bool:
+        return stack.supervise() == [] and "query" in recorded()
+
+    wait_until(started, 5, "the other worker has started")
+    stack.close()
+    assert processes_of(data_dir) == []
+
+
+def test_a_stack_that_ends_at_once_starts_no_worker_that_nobody_waits_for(open_here, data_dir) -> None:
+    worker = [sys.executable, "-c", WORKER, str(data_dir)]
+    open_here({"query": worker}, later=["query"]).close()
+    assert not (data_dir / "logs" / "query.log").exists()
+
+
+@pytest.mark.parametrize(("answers", "asked"), [([False, False, True], 3), ([True], 1)])
+def test_workers_are_told_to_end_once_they_have_nothing_in_hand(answers, asked, open_here) -> None:
+    said: list[bool] = []
+
+    def at_rest() -> bool:
+        said.append(answers[len(said)])
+        return said[-1]
+
+    open_here().close(at_rest=at_rest)
+    assert len(said) == asked
+
+
+def test_workers_that_never_rest_are_told_to_end_all_the_same(open_here, data_dir, monkeypatch) -> None:
+    monkeypatch.setattr("workers.embedded.owner.REST_SECONDS", 0.1)
+    open_here({"all": [sys.executable, "-c", WORKER, str(data_dir)]}).close(at_rest=lambda: False)
+    assert processes_of(data_dir) == []
+
+
 def test_nobody_joins_an_owner_that_is_leaving(open_here, start_command, data_dir, binaries) -> None:
     stack = open_here({"all": [sys.executable, "-c", WORKER, str(data_dir)]})
     other = start_command()

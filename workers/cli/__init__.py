@@ -3,6 +3,7 @@
 Nothing heavy is imported before a command runs, so that help and completion answer at once.
 """
 
+import gc
 import sys
 from collections.abc import Sequence
 
@@ -12,4 +13,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     from workers.cli.program import prepare_process, run
 
     prepare_process()
-    sys.exit(run(sys.argv[1:] if arguments is None else arguments))
+    status = run(sys.argv[1:] if arguments is None else arguments)
+    # Python looks for garbage in all that is loaded before it ends, and the user waits for that.
+    gc.freeze()
+    sys.exit(status)

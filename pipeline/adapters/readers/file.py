@@ -4,7 +4,6 @@ from importlib.metadata import version
 from pathlib import PurePosixPath
 
 from pipeline.adapters.readers.markdown import read_markdown
-from pipeline.adapters.readers.pdf import read_pdf
 from pipeline.adapters.readers.rst import read_rst
 from pipeline.adapters.readers.sniff import Kind, has_pdf_header, sniff
 from pipeline.adapters.readers.text import read_text
@@ -52,6 +51,9 @@ class FileReader:
                 f"The file ends in {suffix} but is an archive, picture or program. Export it as text or PDF.",
             )
         if kind is Kind.PDF or (suffix == ".pdf" and has_pdf_header(data)):
+            # Its library takes a tenth of a second to load, and half of that for encrypted files.
+            from pipeline.adapters.readers.pdf import read_pdf
+
             return read_pdf(data, self._config)
         if suffix == ".pdf":
             what = "a web page" if kind is Kind.HTML else "no PDF"

@@ -72,6 +72,28 @@ def test_help_imports_nothing_heavy() -> None:
     assert done.stderr == "0 []\n"
 
 
+@pytest.mark.parametrize(
+    ("begin", "unwanted"),
+    [
+        # The user waits for all that is loaded before servers and workers start.
+        (
+            "import workers.running, workers.parts as parts, workers.settings as s; parts.check_parts(s.Settings())",
+            ("celery", "falkordb", "litellm", "numpy", "onnxruntime", "pypdf", "spacy", "workers.resources"),
+        ),
+        ("import workers.client, workers.app", ("litellm", "numpy", "onnxruntime", "pypdf", "spacy")),
+        (
+            "import workers.worker, workers.resources",
+            ("flower", "litellm", "onnxruntime", "prompt_toolkit", "pypdf", "spacy"),
+        ),
+    ],
+    ids=["before workers start", "client", "worker"],
+)
+def test_nothing_is_loaded_that_may_not_be_needed(begin, unwanted) -> None:
+    code = f"import sys\n{begin}\nprint(sorted(set({unwanted!r}) & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert done.stdout == "[]\n"
+
+
 def test_help_lists_every_exit_status(capsys) -> None:
     assert run(["--help"]) == 0
     text = capsys.readouterr().out
