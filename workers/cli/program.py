@@ -1,6 +1,5 @@
 """The program: its commands, and what becomes of their errors."""
 
-import importlib.metadata
 import logging
 import sys
 import traceback
@@ -87,7 +86,9 @@ _EPILOG = "\b\nExit status:\n" + "\n".join(f"  {code.value:>3}  {meaning}" for c
 
 def _show_version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"{NAME} {importlib.metadata.version(NAME)}")
+        from importlib.metadata import version
+
+        typer.echo(f"{NAME} {version(NAME)}")
         raise typer.Exit
 
 
