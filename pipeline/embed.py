@@ -35,7 +35,7 @@ def round_stored(vectors: Vectors) -> Vectors:
     The error is 3e-5 (RMS) in a number, and in the cosine with a question: less than what separates any two hits
     worth telling apart.
     """
-    return np.round(vectors, _STORED_DECIMALS)
+    return vectors.round(_STORED_DECIMALS)
 
 
 def check_vectors(vectors: Vectors, count: int, embedder: Embedder) -> None:

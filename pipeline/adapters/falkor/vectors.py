@@ -34,8 +34,6 @@ def read_texts(graph: FalkorGraph, kind: str, ids: Sequence[str]) -> list[Embedd
 
 def set_vectors(graph: FalkorGraph, kind: str, rows: Sequence[tuple[str, str, Vectors]], epoch: int) -> None:
     """See `GraphCurator.set_vectors`."""
-    import numpy as np
-
     cypher = f"UNWIND $rows AS r {_FIND[kind]} {_SET}"
     spelled = ([digest, vector, *_anchor(kind, name)] for name, digest, vector in rows)
     for page in fill_pages(spelled):
