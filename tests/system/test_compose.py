@@ -285,7 +285,8 @@ def test_a_service_runs_its_command_and_gets_healthy(name, host, running) -> Non
 
 def test_the_whole_is_in_order_seen_from_a_service(host, running) -> None:
     """Password and host of the graph server hold the name of its own URL scheme."""
-    wait_until_healthy(host, "worker-query", running["worker-query"])
+    for name, process in running.items():
+        wait_until_healthy(host, name, process)
     assert host.succeeds("worker-query", APPS["worker-query"], ["graphmill", "health"]), host.log(
         "worker-query"
     ).read_text()
