@@ -139,12 +139,16 @@ class Ledger(RunReports):
 
     @reaching_ledger()
     def seal(self, run: str, *, listing: int = FIRST_LISTING) -> RunState:
-        """Close the manifest and let the files be dispatched; what was sealed is on disk when this returns.
+        """Close the manifest and let the files be dispatched; it is lost with the last second until `make_durable`.
 
         Raises `RunNotOpen` where the run is listed anew by somebody else.
         """
         with _listing(run):
-            state = RunState(self._scripts.call("seal", run, listing, patient=True))
+            return RunState(self._scripts.call("seal", run, listing, patient=True))
+
+    @reaching_ledger()
+    def make_durable(self, run: str) -> None:
+        """Wait until what this process has said of a run is on disk, which is written to once a second."""
         try:
             reached = self._redis.waitaof(1, 0, 3000)
             if not reached[0]:
@@ -152,7 +156,6 @@ class Ledger(RunReports):
         except redis.exceptions.ResponseError as error:
             # No append-only file, as the start-up check warns: then nothing can be waited for.
             _log.warning("manifest_not_durable", run=run, reason=str(error))
-        return state
 
     @reaching_ledger()
     def clear_open(self, run: str) -> int:

@@ -1,6 +1,6 @@
 """The client: what the CLI and other programs do with a running system, over ledger and queues."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -17,10 +17,9 @@ from scheduler.errors import RunNotOpen, RunOver
 from scheduler.finalize import Phase, Shard
 from scheduler.records import Budget, FileReport, FinalizeStatus, RunStatus
 from scheduler.states import FileState, RunState
-from scheduler.tick import TickReport, tick
 from scheduler.verify import Verdict
 from tasks.canvas import CanvasSender
-from workers.bootstrap import build_calls, build_dispatch, build_verification
+from workers.bootstrap import build_calls, build_verification
 from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
 from workers.giving import prepare_table, prepare_text
@@ -34,27 +33,14 @@ class Client(Upkeep):
 
     # Runs
 
-    def submit(
-        self,
-        paths: Sequence[Path],
-        root: Path,
-        *,
-        graph: str,
-        finalize: str = "auto",
-        priority: int = 0,
-        budget: Budget | None = None,
-        opened: Callable[[str], None] | None = None,
-        listed: Listed | None = None,
-    ) -> str:
-        """Make a run of all files under `paths`, list them, seal it; gives its id (first to `opened`).
+    def submit(self, paths: Sequence[Path], root: Path, *, graph: str, **how: Any) -> str:
+        """Make a run of all files under `paths`, list them, seal it; `how` is as for `submit_files`. Gives its id.
 
-        `root` is what the documents' names are relative to, `budget` what calls of a language model may cost. Raises
-        `LoadError` for a path that is not there or lies outside it; no run is made then.
+        `root` is what the documents' names are relative to. Raises `LoadError` for a path that is not there or lies
+        outside it; no run is made then.
         """
         files = map(new_file, walk_files(root, paths))
-        given = [str(path) for path in paths]
-        how: dict[str, Any] = {"finalize": finalize, "priority": priority, "budget": budget}
-        return self.submit_files(files, root, given, graph=graph, opened=opened, listed=listed, **how)
+        return self.submit_files(files, root, [str(path) for path in paths], graph=graph, **how)
 
     def ingest_text(self, text: str, *, id: str, graph: str, **how: Any) -> str:  # noqa: A002 - the id of the document
         """Make a run of a text that is no file, as the document `id`; `how` is as for `submit_files`. Gives its id.
@@ -114,12 +100,7 @@ class Client(Upkeep):
             # Sealed by its first lister in the meantime, it has its list.
             return
         self._list(status.run, map(new_file, found), listed, listing)
-
-    def tick(self) -> TickReport:
-        """Do the control work that is due, as beat would."""
-        return tick(
-            self.ledger, self.verbs, self.finalizes, CanvasSender(), build_dispatch(self.settings, self._workers)
-        )
+        self.ledger.make_durable(status.run)
 
     def status(self, run: str) -> RunStatus:
         """Tell where a run stands."""

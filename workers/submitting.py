@@ -15,10 +15,12 @@ from scheduler.finalize import FinalizeLedger
 from scheduler.ledger import FIRST_LISTING, Ledger
 from scheduler.records import Budget, MemoryUse, NewFile, Terms
 from scheduler.reports import SEGMENT
+from scheduler.tick import TickReport, tick
 from scheduler.verbs import RunVerbs
 from scheduler.workers import Worker, Workers
+from tasks.canvas import CanvasSender
 from workers.asking import Questioner
-from workers.bootstrap import build_finalizes, build_ledger, build_verbs
+from workers.bootstrap import build_dispatch, build_finalizes, build_ledger, build_verbs
 from workers.connections import connect_redis
 from workers.graphs import open_ontologies
 from workers.listing import Listed, wait_for_room
@@ -65,13 +67,15 @@ class Submitter(Questioner):
         budget: Budget | None = None,
         opened: Callable[[str], None] | None = None,
         listed: Listed | None = None,
+        sealed: Callable[[], object] | None = None,
     ) -> str:
         """Make a run of a list of files with their orders, and seal it; gives its id.
 
         `root` is '' for what is no file; a relative one, as any of `paths`, begins in this process's folder.
         `paths` are those from which the list can be made again, should it be interrupted; `recipe` is what the files
         are made with, whatever the settings of the workers: None stands for the present settings, with the graph's
-        ontology where none is set. `budget` is what calls of a language model may cost in all.
+        ontology where none is set. `budget` is what calls of a language model may cost in all. `sealed` is called once
+        workers may begin; the list is on disk when this returns, a second later at most.
         Raises `WorkersDiffer` where a worker could not do that.
         """
         recipe = recipe or self.recipe_for(graph)
@@ -90,6 +94,9 @@ class Submitter(Questioner):
         if opened:
             opened(run)
         self._list(run, files, listed)
+        if sealed:
+            sealed()
+        self.ledger.make_durable(run)
         return run
 
     def ontology(self, graph: str) -> Ontology | None:
@@ -141,6 +148,14 @@ class Submitter(Questioner):
             if listed:
                 listed(offset, None)
         self.ledger.seal(run, listing=listing)
+        # Workers begin while the disk is waited for.
+        self.tick()
+        self.ledger.make_durable(run)
+
+    def tick(self) -> TickReport:
+        """Do the control work that is due, as beat would."""
+        dispatching = build_dispatch(self.settings, self._workers)
+        return tick(self.ledger, self.verbs, self.finalizes, CanvasSender(), dispatching)
 
     def memory(self) -> MemoryUse:
         """Tell what the Redis of ledger and queues holds; above its mark nothing new is taken in or dispatched."""

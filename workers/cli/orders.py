@@ -60,7 +60,9 @@ def follow_run(
         return how_to_go_on(system, made[0], flags) if made else "no run was made yet."
 
     with interruptible(hint, display.note):
-        run = submit(opened=opened, listed=show_listing(system, display))
+        # Nobody waits for the workers of a run that is left alone, so their messages would be lost with the stack.
+        how = {} if detach else {"sealed": system.client.tick}
+        run = submit(opened=opened, listed=show_listing(system, display), **how)
         if not run:
             return None
         return system.client.status(run) if detach else watch_run(system, display, run)

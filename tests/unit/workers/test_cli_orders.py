@@ -30,6 +30,8 @@ class Bench:
 
     def note(self, text: str) -> None: ...
 
+    def tick(self) -> None: ...
+
 
 def test_a_run_whose_list_is_not_whole_goes_on_only_where_it_can_be_made_again() -> None:
     assert how_to_go_on(Bench(), "R", " --data-dir D") == (
