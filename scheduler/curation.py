@@ -6,7 +6,7 @@ so that a part that runs twice does the same thing twice. Rules: the architectur
 
 import secrets
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import batched
@@ -22,7 +22,7 @@ from pipeline.errors import (
     TransientError,
     is_time_limit,
 )
-from pipeline.models import GraphRecord, StoredDocument
+from pipeline.models import GraphRecord, Pending, StoredDocument
 from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter
 from pipeline.resolve.resolution import Plan
 from scheduler.applying import Applying
@@ -79,7 +79,6 @@ class Curation:
             Phase.MERGE: self._merge,
             Phase.DERIVE: self._derive,
             Phase.FACTS: self._facts,
-            Phase.EMBED: self._embed,
             Phase.INDEX: self._index,
         }
         began = time.monotonic()
@@ -107,8 +106,7 @@ class Curation:
         else:
             # Of the try that got it done alone.
             took = round((time.monotonic() - began) * 1000)
-            work = Phase.EMBED if shard.phase is Phase.JUDGE and shard.shard else shard.phase
-            self.finalizes.end_shard(shard, {**report, f"{work.value}_ms": took})
+            self.finalizes.end_shard(shard, {**report, f"{shard.phase.value}_ms": took})
 
     def _wait(self, shard: Shard, error: Exception, seconds: float = RETRY_SECONDS) -> None:
         _log.warning("finalize_shard_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
@@ -149,23 +147,32 @@ class Curation:
         return {"files_lost": self._reopen_lost(shard)}
 
     def _names(self, shard: Shard) -> dict[str, int]:
-        return {"names_embedded": self.embedding.embed_names(shard)}
+        pages = _pages(self.seals.part(shard, shard.phase, shard.shard)["entity"])
+        return {"names_embedded": self.embedding.embed_names(shard, pages)}
 
     def _judge(self, shard: Shard) -> dict[str, int]:
-        """Seal which entities are one, in the first part; the others embed passages meanwhile.
+        """Seal which entities are one, in the first part; the others see to names and passages meanwhile.
 
         Where no entity is pending, nothing is read.
         """
         if shard.shard:
-            return {"chunk_embedded": self.embedding.embed(shard, "chunk")}
+            return self._embed_beside(shard)
         if not self.seals.has_entities(shard):
             self.seals.seal_plan(shard, Plan(), PlanReport(), (), {})
             return {"merges_planned": 0}
-        fresh = self.seals.vectors_keys(shard)
+        fresh = self.embedding.names.find_fresh(self.seals.vectors_keys(shard))
         decision = self.judging.decide(shard.graph, lambda: self._touched(shard), fresh)
         report = report_plan(decision.plan, self.judging.merges_of(shard.graph))
         self.seals.seal_plan(shard, decision.plan, report, decision.verdicts, decision.told)
         return {"merges_planned": len(decision.plan.merges), **decision.counts}
+
+    def _embed_beside(self, shard: Shard) -> dict[str, int]:
+        """Store the vectors that one part of the phase before has made, and embed passages."""
+        part = shard.shard - 1
+        if part < self.seals.parts(shard, Phase.NAMES):
+            self.embedding.store_names(shard, part, _pages(self.seals.part(shard, Phase.NAMES, part)["entity"]))
+        passages = _pages(self.seals.part(shard, shard.phase, shard.shard)["chunk"])
+        return {"chunk_embedded": sum(self.embedding.embed(shard, "chunk", ids) for ids in passages)}
 
     def _reopen_lost(self, shard: Shard) -> int:
         """Compare what the served runs wrote with what the graph holds: a crash may have cost its last second."""
@@ -213,15 +220,14 @@ class Curation:
         return self._derive_each(shard, "relation", self.curator_of(shard.graph).derive_relations)
 
     def _derive_each(self, shard: Shard, kind: str, derive: Callable[[Sequence[str], int], int]) -> dict[str, int]:
-        changed = 0
-        for page in _pages(self.seals.part(shard, shard.phase, shard.shard)[kind], PAGE):
+        """Derive the texts that a part lists, and embed those that are others now."""
+        changed = embedded = 0
+        for ids in _pages(self.seals.part(shard, shard.phase, shard.shard)[kind]):
             with self._grant(shard, Access.SHARED) as lease:
-                changed += derive([p.id for p in page], lease.epoch)
+                changed += derive(ids, lease.epoch)
             self.finalizes.touch(shard)
-        return {f"{kind}_derived": changed}
-
-    def _embed(self, shard: Shard) -> dict[str, int]:
-        return {f"{kind}_embedded": self.embedding.embed(shard, kind) for kind in ("entity", "relation")}
+            embedded += self.embedding.embed(shard, kind, ids)
+        return {f"{kind}_derived": changed, f"{kind}_embedded": embedded}
 
     def _index(self, shard: Shard) -> dict[str, int]:
         """Await the search indexes, then forget what was pending, unless it is pending anew, or held.
@@ -232,7 +238,7 @@ class Curation:
         writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))
         cleared = 0
         for done in self.seals.done(shard):
-            for page in _pages(done, PAGE):
+            for page in batched(done, PAGE):
                 with self._grant(shard, Access.SHARED) as lease:
                     cleared += curator.clear_pending(page, lease.epoch)
             self.finalizes.touch(shard)
@@ -282,5 +288,7 @@ def _is_undone(run: str, state: str, stored: StoredDocument | None) -> bool:
     return before if state == FileState.REMOVED else stored is None or before
 
 
-def _pages[T](things: Sequence[T], size: int) -> "list[Sequence[T]]":
-    return [things[first : first + size] for first in range(0, len(things), size)]
+def _pages(things: Sequence[Pending]) -> Iterator[list[str]]:
+    """Yield the ids of what is listed, page by page."""
+    for page in batched(things, PAGE):
+        yield [one.id for one in page]

@@ -1,9 +1,10 @@
-"""The part of a finalize that gives pending passages, entities and facts their vectors."""
+"""What gives passages, entities and facts their vectors in a finalize."""
 
 import secrets
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import batched
+from typing import NamedTuple
 
 from pipeline.embed import embed_distinct, round_stored, text_hash
 from pipeline.ports import Embedder, GraphCurator, Vectors
@@ -12,15 +13,21 @@ from scheduler.leases import Access, GraphLease, Leases
 from scheduler.name_vectors import NameVectors
 from scheduler.seals import Seals
 
-PAGE = 500
-"""Pending things looked up, and vectors stored, at once."""
 Embedded = tuple[str, str, Vectors]
 """An id, the hash of its text, and the vector."""
 
 
+class _Stale(NamedTuple):
+    """A text whose vector is of another text, or missing."""
+
+    id: str
+    hash: str
+    text: str
+
+
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """Embeds what a part of a phase lists, but for what has the vector of its text already."""
+    """Embeds the texts of a graph's elements, but for those that have the vector of their text already."""
 
     finalizes: FinalizeLedger
     seals: Seals
@@ -31,31 +38,42 @@ class Embedding:
     page_size: int
     """Texts embedded between two signs of life."""
 
-    def embed(self, shard: Shard, kind: str) -> int:
-        """Embed what is listed of a kind; gives how many vectors were made."""
-        return sum(len(rows) for rows in self._embed(shard, kind))
+    def embed(self, shard: Shard, kind: str, ids: Sequence[str]) -> int:
+        """Embed elements of a kind that are still there; gives how many vectors were made."""
+        rows = self._make(shard, self._find_stale(shard, kind, ids))
+        self._store(shard, kind, rows)
+        return len(rows)
 
-    def embed_names(self, shard: Shard) -> int:
-        """Embed the listed entities' names, and keep the vectors for the phase that compares them; gives how many."""
-        rows = [row for page in self._embed(shard, "entity") for row in page]
+    def embed_names(self, shard: Shard, pages: Iterable[Sequence[str]]) -> int:
+        """Make the vectors of entities' names for those who compare and store them; gives how many were made."""
+        rows = [row for ids in pages for row in self._make(shard, self._find_stale(shard, "entity", ids))]
         self.names.keep(self.seals.vectors_key(shard, shard.shard), rows)
         return len(rows)
 
-    def _embed(self, shard: Shard, kind: str) -> Iterator[list[Embedded]]:
-        curator = self.curator_of(shard.graph)
-        for page in batched(self.seals.part(shard, shard.phase, shard.shard)[kind], PAGE):
-            texts = curator.texts(kind, [one.id for one in page])
-            hashed = ((one.id, text_hash(one.text), one) for one in texts)
-            stale = [(name, digest, one.text) for name, digest, one in hashed if digest != one.embedded_hash]
-            if stale:
-                # Without a lease: this is where the time goes.
-                rows = [row for some in batched(stale, self.page_size) for row in self._embed_some(shard, some)]
-                with GraphLease.hold(self.leases, shard.graph, Access.SHARED, secrets.token_hex(8)) as lease:
-                    curator.set_vectors(kind, rows, lease.epoch)
-                yield rows
-            self.finalizes.touch(shard)
+    def store_names(self, shard: Shard, part: int, pages: Iterable[Sequence[str]]) -> None:
+        """Store the vectors that a part of the names' phase made; those that are gone are made anew."""
+        made = self.names.load(self.seals.vectors_key(shard, part))
+        for ids in pages:
+            stale = self._find_stale(shard, "entity", ids)
+            missing = self._make(shard, [one for one in stale if one.hash not in made])
+            rows = [(one.id, one.hash, made[one.hash]) for one in stale if one.hash in made]
+            self._store(shard, "entity", [*rows, *missing])
 
-    def _embed_some(self, shard: Shard, stale: Sequence[tuple[str, str, str]]) -> list[Embedded]:
-        vectors = round_stored(embed_distinct(self.embedder, [text for _, _, text in stale]))
+    def _find_stale(self, shard: Shard, kind: str, ids: Sequence[str]) -> list[_Stale]:
+        texts = ((one, text_hash(one.text)) for one in self.curator_of(shard.graph).texts(kind, ids))
+        return [_Stale(one.id, digest, one.text) for one, digest in texts if digest != one.embedded_hash]
+
+    def _make(self, shard: Shard, stale: Sequence[_Stale]) -> list[Embedded]:
+        """Embed texts, without a lease: this is where the time goes."""
+        rows: list[Embedded] = []
+        for some in batched(stale, self.page_size):
+            vectors = round_stored(embed_distinct(self.embedder, [one.text for one in some]))
+            rows += ((one.id, one.hash, vector) for one, vector in zip(some, vectors, strict=True))
+            self.finalizes.touch(shard)
+        return rows
+
+    def _store(self, shard: Shard, kind: str, rows: Sequence[Embedded]) -> None:
+        if rows:
+            with GraphLease.hold(self.leases, shard.graph, Access.SHARED, secrets.token_hex(8)) as lease:
+                self.curator_of(shard.graph).set_vectors(kind, rows, lease.epoch)
         self.finalizes.touch(shard)
-        return [(name, digest, vector) for (name, digest, _), vector in zip(stale, vectors, strict=True)]

@@ -32,11 +32,12 @@ class Phase(StrEnum):
     MERGE = "merge"
     """Apply the sealed merges in short exclusive grants."""
     DERIVE = "derive"
-    """Recompute names, descriptions and aliases of entities that changed."""
+    """Recompute names, descriptions and aliases of entities that changed, and the vectors of new names."""
     FACTS = "facts"
-    """Recompute facts and their provenance; they spell the names that the phase before settled."""
-    EMBED = "embed"
-    """Give every entity that has another name now, and every new or changed fact, its vector."""
+    """Recompute facts and their provenance, and give each new fact its vector.
+
+    They spell the names that the phase before settled.
+    """
     INDEX = "index"
     """Await the search indexes, then forget what was pending."""
 

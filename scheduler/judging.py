@@ -11,6 +11,7 @@ from itertools import batched, combinations
 
 import numpy as np
 
+from pipeline.embed import text_hash
 from pipeline.ids import key_of
 from pipeline.models import Usage
 from pipeline.ports import Vectors
@@ -24,6 +25,7 @@ from pipeline.resolve.resolution import Plan, resolve
 from pipeline.resolve.rules import RULES
 from pipeline.resolve.sets import make_sets, settle
 from pipeline.resolve.values import EXACT, Group, Judged, Named, Pair, Verdict, pair_of
+from scheduler.name_vectors import NOTHING_FRESH, FreshVectors
 from scheduler.seals import spell_told
 
 NAME_PAGE = 5_000
@@ -96,18 +98,16 @@ class Judging:
     merges_of: Callable[[str], GraphMerges]
     judge_of: Callable[[str, Collection[Pair]], Judge]
     """Gives the judge of a graph; the pairs are those that phase 1 has put together."""
-    vectors_of: Callable[[str, GraphMerges, Sequence[tuple[str, str]], Sequence[str], Callable[[], None]], Vectors]
-    """Gives the vectors of a graph's names, parallel to pairs of an entity's id and the hash of what was embedded.
+    vectors_of: Callable[[str, GraphMerges, Sequence[tuple[str, str]], FreshVectors, Callable[[], None]], Vectors]
+    """Gives the vectors of a graph's names, parallel to pairs of an entity's id and the hash of what was embedded."""
 
-    The second list names artifacts of vectors that were made just now."""
-
-    def decide(self, graph: str, progress: Callable[[], None], fresh: Sequence[str] = ()) -> Decision:
+    def decide(self, graph: str, progress: Callable[[], None], fresh: FreshVectors = NOTHING_FRESH) -> Decision:
         """Decide about all that is pending, without a change to the graph; `progress` is called in between.
 
-        `fresh` names artifacts of vectors that were made just now.
+        `fresh` are vectors of pending names, whether the graph holds them or will do so soon.
         """
         merges = self.merges_of(graph)
-        names = self._read_names(merges, progress)
+        names = self._read_names(merges, fresh.hashes, progress)
         exact = self._plan_exact(merges, names)
         nominated = self._nominate(graph, merges, names, exact, fresh, progress)
         wanted = {member for pair in nominated for member in pair} | {m for one in exact.merges for m in _pair(one)}
@@ -138,14 +138,19 @@ class Judging:
         told = {member: spell_told(named[member]) for member in sorted(merging & named.keys())}
         return Decision(plan, verdicts, counts, told, names.count_not_embedded())
 
-    def _read_names(self, merges: GraphMerges, progress: Callable[[], None]) -> _Names:
+    def _read_names(self, merges: GraphMerges, fresh: frozenset[str], progress: Callable[[], None]) -> _Names:
         names, after = _Names(), -1
         while (page := merges.names(after, NAME_PAGE)).ids:
             names.ids += page.ids
-            names.hashes += page.embedded_hashes
             names.labels += page.labels
             names.names += page.names
-            names.pending.update(one for one, is_pending in zip(page.ids, page.pending, strict=True) if is_pending)
+            rows = zip(page.ids, page.names, page.embedded_hashes, page.pending, strict=True)
+            for identity, name, embedded_hash, is_pending in rows:
+                if is_pending:
+                    names.pending.add(identity)
+                # What is stored may be an older name's, or nothing yet.
+                made = is_pending and fresh and (digest := text_hash(name)) in fresh
+                names.hashes.append(digest if made else embedded_hash)
             after = page.last
             progress()
         return names
@@ -165,7 +170,7 @@ class Judging:
         merges: GraphMerges,
         names: _Names,
         exact: ExactPlan,
-        fresh: Sequence[str],
+        fresh: FreshVectors,
         progress: Callable[[], None],
     ) -> dict[Pair, float]:
         keyed = {identity for identity in names.ids if key_of(identity)}

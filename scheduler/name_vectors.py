@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 
 from pipeline import ids
+from pipeline.errors import ArtifactMissing
 from pipeline.ports import ArtifactStore, Vectors
 from pipeline.ports.merges import GraphMerges
 from scheduler.finalize import FinalizeLedger
@@ -23,6 +24,19 @@ _HASH_ENDS = b"\n"
 
 
 @dataclass(frozen=True, slots=True)
+class FreshVectors:
+    """Vectors of names that were made just now, and that the graph may not hold yet."""
+
+    parts: tuple[str, ...] = ()
+    """Of the artifact store."""
+    hashes: frozenset[str] = frozenset()
+    """Of the texts that they were made of."""
+
+
+NOTHING_FRESH = FreshVectors()
+
+
+@dataclass(frozen=True, slots=True)
 class NameVectors:
     """Reads vectors of names by the hash of the text that each was made of."""
 
@@ -32,21 +46,36 @@ class NameVectors:
     dimension: int
 
     def keep(self, part: str, rows: Sequence[tuple[str, str, Vectors]]) -> None:
-        """Store (id, hash, vector) rows as a part, whose name `read` is to be told; nothing where there are none."""
-        if rows:
-            self._store(part, [text_hash for _, text_hash, _ in rows], np.stack([vector for *_, vector in rows]))
+        """Store (id, hash, vector) rows as a part, whose name `read` is to be told."""
+        vectors = np.stack([vector for *_, vector in rows]) if rows else self._nothing()
+        self._store(part, [text_hash for _, text_hash, _ in rows], vectors)
+
+    def load(self, part: str) -> dict[str, Vectors]:
+        """Give the vectors of a part by hash; none where it is gone."""
+        hashes, vectors = self._load(part)
+        return dict(zip(hashes, vectors, strict=True))
+
+    def find_fresh(self, parts: Sequence[str]) -> FreshVectors:
+        """Tell what vectors there are in parts that were kept just now; raises `ArtifactMissing`."""
+        found: set[str] = set()
+        for part in parts:
+            data = self.artifacts.get(part)
+            if data is None:
+                raise ArtifactMissing("Vectors of names that were made just now are missing in the artifact store.")
+            found.update(orjson.loads(data.partition(_HASH_ENDS)[0]))
+        return FreshVectors(tuple(parts), frozenset(found))
 
     def read(
         self,
         graph: str,
         merges: GraphMerges,
         names: Sequence[tuple[str, str]],
-        fresh: Sequence[str],
+        fresh: FreshVectors,
         progress: Callable[[], None],
     ) -> Vectors:
         """Give the vectors of entities' names, parallel to (id, hash) pairs, as `GraphMerges.name_vectors` does.
 
-        `fresh` names parts that were kept just now; `progress` is called in between.
+        `fresh` is kept from now on, too; `progress` is called in between.
         """
         rows: dict[str, list[int]] = {}
         for row, (_, text_hash) in enumerate(names):
@@ -56,7 +85,7 @@ class NameVectors:
         known = self.finalizes.name_vectors(graph, self._model)
         parts: list[str] = []
         missing = dict(rows)
-        for part in dict.fromkeys([*known, *fresh]):
+        for part in dict.fromkeys([*known, *fresh.parts]):
             hashes, kept = self._load(part)
             parts += [part] if hashes else []
             for place, text_hash in enumerate(hashes):
@@ -74,6 +103,9 @@ class NameVectors:
         if parts != known:
             self.finalizes.keep_name_vectors(graph, self._model, parts)
         return vectors
+
+    def _nothing(self) -> Vectors:
+        return np.zeros((0, self.dimension), dtype=np.float32)
 
     @property
     def _model(self) -> str:
@@ -99,7 +131,7 @@ class NameVectors:
     def _load(self, part: str) -> tuple[list[str], Vectors]:
         data = self.artifacts.get(part)
         if data is None:
-            return [], np.zeros((0, self.dimension), dtype=np.float32)
+            return [], self._nothing()
         head, _, body = data.partition(_HASH_ENDS)
         hashes: list[str] = orjson.loads(head)
         return hashes, np.frombuffer(body, dtype="<f4").reshape(len(hashes), self.dimension)

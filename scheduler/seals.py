@@ -22,7 +22,6 @@ SEALED_KINDS = {
     Phase.JUDGE: ("chunk",),
     Phase.DERIVE: ("entity",),
     Phase.FACTS: ("relation",),
-    Phase.EMBED: ("entity", "relation"),
 }
 """What is listed, and dealt to the parts of each phase."""
 _DONE_IN = {Phase.DERIVE: "entity", Phase.FACTS: "relation", Phase.JUDGE: "chunk"}
@@ -81,7 +80,7 @@ class Seals:
         total = sum(len(of_kind) for of_kind in things.values())
         if following is Phase.JUDGE:
             # Its first part judges, which one process does; the others find work in what no verdict changes.
-            idle, parts = 1, 1 + min(MAX_SHARDS - 1, -(-total // PASSAGES_MIN))
+            idle, parts = 1, 1 + min(MAX_SHARDS - 1, max(-(-total // PASSAGES_MIN), self.parts(shard, Phase.NAMES)))
         else:
             idle, parts = 0, max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
         for part in range(parts):
@@ -127,7 +126,7 @@ class Seals:
         return self._key(shard, (Phase.NAMES, self.finalizes.seal(shard, Phase.NAMES), "vectors", str(part)))
 
     def vectors_keys(self, shard: Shard) -> list[str]:
-        """Name the artifacts of the vectors of all parts; raises `ArtifactMissing`."""
+        """Name the artifacts of the vectors that all parts made; raises `ArtifactMissing`."""
         return [self.vectors_key(shard, part) for part in range(self.parts(shard, Phase.NAMES))]
 
     def _named(self, shard: Shard) -> Iterator[Pending]:

@@ -8,9 +8,10 @@ import pytest
 import redis
 
 from pipeline.adapters.artifacts import FolderArtifactStore
+from pipeline.errors import ArtifactMissing
 from pipeline.ports import Vectors
 from scheduler.finalize import FinalizeLedger
-from scheduler.name_vectors import MOST_PARTS, NameVectors
+from scheduler.name_vectors import MOST_PARTS, NOTHING_FRESH, NameVectors
 
 GRAPH, WIDTH = "my: graph", 3
 
@@ -47,7 +48,7 @@ def kept(store: FolderArtifactStore, client: "redis.Redis") -> NameVectors:
 def read(kept: NameVectors, ids: Sequence[str]) -> tuple[list[str], Vectors]:
     graph = CountedGraph()
     hashes = [(identity, f"hash of {identity}" if identity else "") for identity in ids]
-    vectors = kept.read(GRAPH, graph, hashes, (), lambda: None)  # type: ignore[arg-type]
+    vectors = kept.read(GRAPH, graph, hashes, NOTHING_FRESH, lambda: None)  # type: ignore[arg-type]
     return graph.asked, vectors
 
 
@@ -61,7 +62,7 @@ def test_only_what_is_new_is_read_of_the_graph(kept):
 
 def test_equal_texts_are_read_once(kept):
     graph = CountedGraph()
-    vectors = kept.read(GRAPH, graph, [("a", "same"), ("b", "same"), ("c", "")], (), lambda: None)
+    vectors = kept.read(GRAPH, graph, [("a", "same"), ("b", "same"), ("c", "")], NOTHING_FRESH, lambda: None)
     assert graph.asked == ["a"]
     assert vectors.tolist() == [vector("a"), vector("a"), [0.0, 0.0, 0.0]]
 
@@ -79,26 +80,42 @@ def test_another_model_or_width_reads_its_own(kept, store):
     ):
         graph = CountedGraph()
         graph.name_vectors = lambda ids, dimension: np.ones((len(ids), dimension), dtype=np.float32)
-        assert other.read(GRAPH, graph, [("a", "hash of a")], (), lambda: None).tolist() == [[1.0] * other.dimension]
+        assert other.read(GRAPH, graph, [("a", "hash of a")], NOTHING_FRESH, lambda: None).tolist() == [
+            [1.0] * other.dimension
+        ]
 
 
 def test_what_was_kept_just_now_is_not_read_of_the_graph(kept):
     kept.keep("fresh", [("a", "hash of a", np.array(vector("a"), dtype=np.float32))])
     kept.keep("empty", [])
+    fresh = kept.find_fresh(["fresh", "empty"])
+    assert fresh.hashes == {"hash of a"}
     for _ in range(2):
         graph = CountedGraph()
-        vectors = kept.read(GRAPH, graph, [("b", ""), ("a", "hash of a")], ["fresh", "empty"], lambda: None)
+        vectors = kept.read(GRAPH, graph, [("b", ""), ("a", "hash of a")], fresh, lambda: None)
         assert graph.asked == []
         assert vectors.tolist() == [[0.0, 0.0, 0.0], vector("a")]
-    # From then on nobody needs to name it, and the empty one was never made.
+    # From then on nobody needs to name it, and an empty one is not kept.
     assert kept.finalizes.name_vectors(GRAPH, "model:3") == ["fresh"]
     assert read(kept, ["a"])[0] == []
+
+
+def test_what_was_kept_just_now_is_found_by_hash(kept):
+    kept.keep("fresh", [("a", "hash of a", np.array(vector("a"), dtype=np.float32))])
+    assert {text_hash: one.tolist() for text_hash, one in kept.load("fresh").items()} == {"hash of a": vector("a")}
+    assert kept.load("gone") == {}
+
+
+def test_a_lost_part_of_what_was_kept_just_now_is_an_error_as_others_have_compared_by_it(kept):
+    kept.keep("fresh", [])
+    with pytest.raises(ArtifactMissing):
+        kept.find_fresh(["fresh", "gone"])
 
 
 def test_parts_that_are_gone_cost_nothing_but_time(kept, store):
     read(kept, ["a", "b"])
     for part in kept.finalizes.name_vectors(GRAPH, "model:3"):
-        store._place(part).unlink()
+        Path(store._place(part)).unlink()
     asked, vectors = read(kept, ["a", "b"])
     assert asked == ["a", "b"]
     assert vectors.tolist() == [vector("a"), vector("b")]

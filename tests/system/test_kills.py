@@ -177,7 +177,7 @@ def _storm(server, fleet, chance):
     assert len(writes) == FILES
     assert finalizes.status("kb").number == 1, "finalize started more than once"
     assert finalizes.status("kb").report == {
-        "plan": 1, "names": 6, "judge": 6, "merge": 6, "derive": 6, "facts": 6, "embed": 6, "index": 6,
+        "plan": 1, "names": 6, "judge": 6, "merge": 6, "derive": 6, "facts": 6, "index": 6,
     }  # fmt: skip
     assert server.client.hlen(f"gm:run:{run}:active") == server.client.zcard(f"gm:run:{run}:clock") == 0
 

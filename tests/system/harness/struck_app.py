@@ -27,7 +27,6 @@ STEPS = {
     Phase.MERGE: (FalkorCurator, "merge"),
     Phase.DERIVE: (FalkorCurator, "derive_entities"),
     Phase.FACTS: (FalkorCurator, "derive_relations"),
-    Phase.EMBED: (FalkorCurator, "set_vectors"),
     Phase.INDEX: (FalkorCurator, "clear_pending"),
 }
 """Whatever of a phase changes something first; most of it is done under a lease."""
