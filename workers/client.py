@@ -17,9 +17,10 @@ from scheduler.errors import RunNotOpen, RunOver
 from scheduler.finalize import Phase, Shard
 from scheduler.records import Budget, FileReport, FinalizeStatus, RunStatus
 from scheduler.states import FileState, RunState
+from scheduler.tick import TickReport, tick
 from scheduler.verify import Verdict
 from tasks.canvas import CanvasSender
-from workers.bootstrap import build_calls, build_verification
+from workers.bootstrap import build_calls, build_dispatch, build_verification
 from workers.celeryconfig import QUEUES
 from workers.connections import connect_redis
 from workers.giving import prepare_table, prepare_text
@@ -101,6 +102,12 @@ class Client(Upkeep):
             return
         self._list(status.run, map(new_file, found), listed, listing)
         self.ledger.make_durable(status.run)
+
+    def tick(self) -> TickReport:
+        """Do the control work that is due, as beat would."""
+        return tick(
+            self.ledger, self.verbs, self.finalizes, CanvasSender(), build_dispatch(self.settings, self._workers)
+        )
 
     def status(self, run: str) -> RunStatus:
         """Tell where a run stands."""

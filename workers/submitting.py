@@ -15,12 +15,10 @@ from scheduler.finalize import FinalizeLedger
 from scheduler.ledger import FIRST_LISTING, Ledger
 from scheduler.records import Budget, MemoryUse, NewFile, Terms
 from scheduler.reports import SEGMENT
-from scheduler.tick import TickReport, tick
 from scheduler.verbs import RunVerbs
 from scheduler.workers import Worker, Workers
-from tasks.canvas import CanvasSender
 from workers.asking import Questioner
-from workers.bootstrap import build_dispatch, build_finalizes, build_ledger, build_verbs
+from workers.bootstrap import build_finalizes, build_ledger, build_verbs
 from workers.connections import connect_redis
 from workers.graphs import open_ontologies
 from workers.listing import Listed, wait_for_room
@@ -148,14 +146,6 @@ class Submitter(Questioner):
             if listed:
                 listed(offset, None)
         self.ledger.seal(run, listing=listing)
-        # Workers begin while the disk is waited for.
-        self.tick()
-        self.ledger.make_durable(run)
-
-    def tick(self) -> TickReport:
-        """Do the control work that is due, as beat would."""
-        dispatching = build_dispatch(self.settings, self._workers)
-        return tick(self.ledger, self.verbs, self.finalizes, CanvasSender(), dispatching)
 
     def memory(self) -> MemoryUse:
         """Tell what the Redis of ledger and queues holds; above its mark nothing new is taken in or dispatched."""

@@ -19,7 +19,7 @@ TRUE = Usage(1, 80, 20, 0.03)
 
 
 class SlowService:
-    """Answers each call after a moment, the first once `crowd` are inside; notes when they came, how many at once."""
+    """Answers a call after a moment, or when `crowd` have come; notes when calls came and how many there were at once."""
 
     model = "m"
 
@@ -37,7 +37,7 @@ class SlowService:
             self.inside += 1
             self.most = max(self.most, self.inside)
             self._guard.notify_all()
-            self._guard.wait_for(lambda: self.most >= self.crowd, timeout=5)
+            self._guard.wait_for(lambda: self.most >= self.crowd, timeout=0.1)
         threading.Event().wait(self.seconds)
         with self._guard:
             self.inside -= 1
