@@ -19,7 +19,7 @@ TRUE = Usage(1, 80, 20, 0.03)
 
 
 class SlowService:
-    """Answers a call after a moment, or when `crowd` have come; notes when calls came and how many there were at once."""
+    """Answers a call after a moment, or when `crowd` have come; notes when calls came, and how many at once."""
 
     model = "m"
 

@@ -51,7 +51,7 @@ def interrupt(*_args: object, **_how: object) -> str:
 
 
 def test_an_interrupted_command_says_what_became_of_its_run() -> None:
-    def interrupt_later(opened, listed) -> str:
+    def interrupt_later(opened, **_) -> str:
         opened("R")
         raise KeyboardInterrupt
 
