@@ -171,6 +171,19 @@ def test_there_is_no_answer_where_nothing_fits():
     assert extract_answer("Who opened the harbour?", [], WordEmbedder()) == []
 
 
+def test_the_answer_is_found_behind_many_sentences_of_better_passages():
+    long = " ".join(f"The bakers of street {number} sell their bread early." for number in range(60))
+    evidence = [passage("1", long), passage("2", "Ada Bell founded the lighthouse in 1871.")]
+    answer = extract_answer("Who founded the lighthouse?", evidence, WordEmbedder())
+    assert answer == [("Ada Bell founded the lighthouse in 1871.", 1)]
+
+
+def test_what_is_asked_counts_more_than_the_name_that_it_is_asked_of():
+    text = "The Opened Harbour Bread is a lighthouse harbour. Ada Bell founded it in 1871."
+    (sentence, _), *_ = extract_answer("Who founded the Harbour Lighthouse?", [passage("1", text)], WordEmbedder())
+    assert sentence == "Ada Bell founded it in 1871."
+
+
 def test_headings_and_questions_are_no_answers():
     evidence = [
         passage("1", "Lighthouse founder\n\nWho founded the old lighthouse?\n\nAda Bell founded the lighthouse.")
