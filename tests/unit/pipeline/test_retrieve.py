@@ -179,8 +179,9 @@ def test_the_answer_is_found_behind_many_sentences_of_better_passages():
 
 
 def test_what_is_asked_counts_more_than_the_name_that_it_is_asked_of():
-    text = "The Opened Harbour Bread is a lighthouse harbour. Ada Bell founded it in 1871."
-    (sentence, _), *_ = extract_answer("Who founded the Harbour Lighthouse?", [passage("1", text)], WordEmbedder())
+    text = "The Old Stone Harbour Lighthouse is a lighthouse by the harbour. Ada Bell founded it in 1871."
+    question = "Who founded the Old Stone Harbour Lighthouse?"
+    (sentence, _), *_ = extract_answer(question, [passage("1", text)], WordEmbedder())
     assert sentence == "Ada Bell founded it in 1871."
 
 
