@@ -9,6 +9,7 @@ from pipeline.errors import GraphMissing, LeaseLost
 FENCE = "MATCH (f:__Fence__ {scope: 'graph'}) WHERE f.epoch <= $epoch SET f.epoch = $epoch WITH f "
 """Begins every changing query; where the epoch has passed, nothing after it runs."""
 
+_ANYTHING = "MATCH (n) RETURN 1 LIMIT 1"
 _RAISE = "MATCH (f:__Fence__ {{scope: 'graph'}}) WHERE f.epoch {order} $epoch SET f.epoch = $epoch RETURN count(f)"
 
 
@@ -49,9 +50,12 @@ def run_fenced(graph: FalkorGraph, cypher: str, epoch: int, rows: Rows | None = 
 
 
 def _remove_ghost(graph: FalkorGraph) -> None:
-    """Remove the empty graph that a change makes of one that was dropped under it; one being prepared has labels."""
+    """Remove the empty graph that a change makes of one that was dropped under it; one being prepared has indexes.
+
+    Labels tell nothing: later engines make those that a change names before they look for anything.
+    """
     with suppress(GraphMissing):
-        if not graph.ro_query("CALL db.labels()"):
+        if not graph.ro_query(_ANYTHING) and not graph.ro_query("CALL db.indexes() YIELD label RETURN label"):
             graph.delete()
 
 
