@@ -139,22 +139,23 @@ class Ledger(RunReports):
 
     @reaching_ledger()
     def seal(self, run: str, *, listing: int = FIRST_LISTING) -> RunState:
-        """Close the manifest and let the files be dispatched; it is lost with the last second until `make_durable`.
-
-        Raises `RunNotOpen` where the run is listed anew by somebody else.
-        """
+        """Close the manifest, let the files be dispatched; raises `RunNotOpen` where the run is listed anew elsewhere."""
         with _listing(run):
             return RunState(self._scripts.call("seal", run, listing, patient=True))
 
     @reaching_ledger()
     def make_durable(self, run: str) -> None:
-        """Wait until what this process has said of a run is on disk, which is written to once a second."""
+        """Wait until all that was said of a run is on disk."""
         try:
-            reached = self._redis.waitaof(1, 0, 3000)
+            with self._redis.pipeline(transaction=False) as pipe:
+                # A write of this connection's own comes last, as WAITAOF waits for no other's.
+                pipe.set("gm:durable", run, px=1)
+                pipe.waitaof(1, 0, 3000)
+                reached = pipe.execute()[-1]
             if not reached[0]:
-                _log.warning("manifest_not_durable", run=run, reason="the disk did not answer within 3 s")
+                _log.warning("manifest_not_durable", run=run, reason="the disk is behind by more than 3 s")
         except redis.exceptions.ResponseError as error:
-            # No append-only file, as the start-up check warns: then nothing can be waited for.
+            # No append-only file, as the start-up check warns.
             _log.warning("manifest_not_durable", run=run, reason=str(error))
 
     @reaching_ledger()
