@@ -71,6 +71,7 @@ def open_system(
     *,
     roles: Sequence[str] = (),
     queues: Sequence[str] = (),
+    later: Sequence[str] = (),
     may_be_new: bool = False,
 ) -> Iterator[System]:
     """Give a command the system it needs, for the length of the block.
@@ -78,8 +79,9 @@ def open_system(
     Args:
         settings: As read from flags and environment, without the servers of a running stack.
         note: Shows the user what takes time.
-        roles: Workers that an embedded stack gets if this process starts it; those that read none of `queues` later.
+        roles: Workers that an embedded stack gets if this process starts it.
         queues: Queues that must have a worker before the block begins (embedded only).
+        later: Roles that `System.supervise` starts, some seconds after the block has begun.
         may_be_new: Whether an embedded stack may be made where none has been before.
 
     Raises:
@@ -97,7 +99,7 @@ def open_system(
             f"There is no data in {settings.data_dir}. `graphmill ingest FOLDER` makes some; "
             "--data-dir names another folder."
         )
-    stack = _open_embedded(settings, note, roles, queues)
+    stack = _open_embedded(settings, note, roles, queues, later)
     try:
         system = _connect(with_servers(settings, stack.urls), stack)
         if set(INGEST_QUEUES) <= set(queues):
@@ -145,7 +147,11 @@ def _connect(settings: Settings, stack: Owned | Joined | None) -> System:
 
 
 def _open_embedded(
-    settings: Settings, note: Callable[[str], None], roles: Sequence[str], queues: Sequence[str]
+    settings: Settings,
+    note: Callable[[str], None],
+    roles: Sequence[str],
+    queues: Sequence[str],
+    later: Sequence[str],
 ) -> Owned | Joined:
     record = read_record(settings.data_dir)
     if record is None or record.urls is None:
@@ -161,7 +167,7 @@ def _open_embedded(
             engine,
             _worker_commands(settings, roles),
             child_environment(settings) if roles else {},
-            later=[name for name in roles if name not in needed],
+            later=later,
             ready=Readiness(settings, queues, since=time.time()),
         )
         if isinstance(stack, Owned) or _runs_roles(settings, needed):

@@ -1,7 +1,7 @@
 """Runs that a command makes: with workers for them, watched to their end, and told of."""
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from scheduler.states import RunState
@@ -17,9 +17,12 @@ if TYPE_CHECKING:
 
 @contextmanager
 def open_workers(
-    output: Output, settings: "Settings", *, may_be_new: bool = False, idle: bool = False
+    output: Output, settings: "Settings", *, may_be_new: bool = False, idle: bool = False, reads_first: bool = False
 ) -> "Iterator[System]":
-    """Open a system that works on runs, unless it is to stay `idle`; raises as `open_system`."""
+    """Open a system that works on runs, unless it is to stay `idle`; raises as `open_system`.
+
+    A command that `reads_first` does not look after the system meanwhile, so all its workers start at once.
+    """
     from workers.parts import check_parts
     from workers.running import INGEST_QUEUES, INGEST_ROLES, open_system
 
@@ -27,7 +30,8 @@ def open_workers(
         # A mistake in them would stop every worker of the embedded stack.
         check_parts(settings)
     roles, queues = ((), ()) if idle else (INGEST_ROLES, INGEST_QUEUES)
-    with open_system(settings, output.note, roles=roles, queues=queues, may_be_new=may_be_new) as system:
+    later = () if idle or reads_first else ("query",)
+    with open_system(settings, output.note, roles=roles, queues=queues, later=later, may_be_new=may_be_new) as system:
         yield system
 
 
@@ -44,7 +48,7 @@ def follow_run(
 
     `flags` name the data folder. `begun` says what there is to say once there is a run.
     """
-    from workers.cli.driving import interruptible
+    from workers.cli.driving import PASSING, interruptible
     from workers.cli.watching import show_listing, watch_run
 
     made: list[str] = []
@@ -56,12 +60,17 @@ def follow_run(
         else:
             display.note(f"Run {run}: graph {system.client.status(run).graph}")
 
+    def begin() -> None:
+        # What cannot be reached now is asked again by whoever watches the run.
+        with suppress(*PASSING):
+            system.client.tick()
+
     def hint() -> str:
         return how_to_go_on(system, made[0], flags) if made else "no run was made yet."
 
     with interruptible(hint, display.note):
         # Nobody waits for the workers of a run that is left alone, so their messages would be lost with the stack.
-        how = {} if detach else {"sealed": system.client.tick}
+        how = {} if detach else {"sealed": begin}
         run = submit(opened=opened, listed=show_listing(system, display), **how)
         if not run:
             return None

@@ -58,7 +58,7 @@ def reextract(  # noqa: PLR0913, PLR0917 - each is an option
     output = Output(as_json=as_json)
     types = read_ontology(ontology) if ontology else None
     settings, flags = read_settings(graph=graph, data_dir=data_dir), data_dir_flag(data_dir)
-    with open_workers(output, settings) as system:
+    with open_workers(output, settings, reads_first=True) as system:
         client = system.client
         plan = client.plan_reextraction(documents, graph=settings.graph, ontology=types, present=present)
         if not plan:

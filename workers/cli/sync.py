@@ -60,7 +60,7 @@ def sync(  # noqa: PLR0913, PLR0917 - each is an option
     place, top = resolve_sync(path, root, settings)
     if dry_run:
         return _show_plan(output, _plan_dry(output, settings, place, top, allow_empty=allow_empty))
-    with open_workers(output, settings, may_be_new=True) as system:
+    with open_workers(output, settings, may_be_new=True, reads_first=True) as system:
         client = system.client
         plan = client.plan_sync(place, top, graph=settings.graph, allow_empty=allow_empty)
         with open_display(output) as display:

@@ -61,7 +61,7 @@ def watch(  # noqa: PLR0913, PLR0917 - each is an option
     place, top = resolve_sync(path, root, settings)
     if not place.exists():
         raise UsageMistake(f"{place} does not exist, so there is nothing to watch.")
-    with open_workers(output, settings, may_be_new=True) as system:
+    with open_workers(output, settings, may_be_new=True, reads_first=True) as system:
         output.note(f"Watching {place} for graph {settings.graph}. Ctrl-C ends it.")
         follower = _Follower(output, system, place, top, flags, read_budget(max_usd, max_tokens))
         news = watch_folder(place, delay, poll=poll)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 import pytest
+from kombu.exceptions import OperationalError
 
 from scheduler.errors import LedgerUnavailable
 from scheduler.states import RunState
@@ -59,3 +60,34 @@ def test_an_interrupted_command_says_what_became_of_its_run() -> None:
         follow_run(Bench(), Bench(), interrupt, "")
     with pytest.raises(Interrupted, match="run R had not begun"):
         follow_run(Bench(), Bench(), interrupt_later, "")
+
+
+@pytest.mark.parametrize(("detach", "ticks"), [(False, 1), (True, 0)])
+def test_workers_begin_on_a_run_that_is_followed_and_on_no_other(detach, ticks, monkeypatch) -> None:
+    bench, ticked = Bench(state=RunState.DONE), []
+    monkeypatch.setattr(Bench, "tick", lambda _: ticked.append(1))
+    monkeypatch.setattr("workers.cli.watching.watch_run", lambda *_: bench)
+
+    def submit(opened, listed, sealed=lambda: None) -> str:
+        opened("R")
+        sealed()
+        return "R"
+
+    assert follow_run(bench, bench, submit, "", detach=detach) is bench
+    assert len(ticked) == ticks
+
+
+def test_a_broker_that_is_away_for_a_moment_does_not_end_a_run_that_has_begun(monkeypatch) -> None:
+    def fail(_) -> None:
+        raise OperationalError("the broker is away")
+
+    bench = Bench(state=RunState.DONE)
+    monkeypatch.setattr(Bench, "tick", fail)
+    monkeypatch.setattr("workers.cli.watching.watch_run", lambda *_: bench)
+
+    def submit(opened, listed, sealed) -> str:
+        opened("R")
+        sealed()
+        return "R"
+
+    assert follow_run(bench, bench, submit, "") is bench
