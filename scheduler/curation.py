@@ -27,6 +27,7 @@ from pipeline.ports import ArtifactStore, Embedder, GraphCurator, GraphWriter
 from pipeline.resolve.resolution import Plan
 from scheduler.applying import Applying
 from scheduler.embedding import Embedding
+from scheduler.errors import ShardOver
 from scheduler.finalize import FinalizeLedger, Phase, Shard, next_phase
 from scheduler.judging import Judging
 from scheduler.leases import Access, GraphLease, Leases
@@ -84,6 +85,8 @@ class Curation:
         began = time.monotonic()
         try:
             report = phases[shard.phase](shard)
+        except ShardOver as error:
+            _log.info("finalize_shard_over", graph=shard.graph, reason=str(error))
         except ArtifactMissing:
             self.finalizes.end(shard, _LOST)
         except LeaseLost as error:
@@ -106,7 +109,8 @@ class Curation:
         else:
             # Of the try that got it done alone.
             took = round((time.monotonic() - began) * 1000)
-            self.finalizes.end_shard(shard, {**report, f"{shard.phase.value}_ms": took})
+            work = "embed" if shard.phase is Phase.JUDGE and shard.shard else shard.phase.value
+            self.finalizes.end_shard(shard, {**report, f"{work}_ms": took})
 
     def _wait(self, shard: Shard, error: Exception, seconds: float = RETRY_SECONDS) -> None:
         _log.warning("finalize_shard_waits", graph=shard.graph, phase=shard.phase.value, reason=str(error))
@@ -160,7 +164,7 @@ class Curation:
         if not self.seals.has_entities(shard):
             self.seals.seal_plan(shard, Plan(), PlanReport(), (), {})
             return {"merges_planned": 0}
-        fresh = self.embedding.names.find_fresh(self.seals.vectors_keys(shard))
+        fresh = self.embedding.find_fresh(shard)
         decision = self.judging.decide(shard.graph, lambda: self._touched(shard), fresh)
         report = report_plan(decision.plan, self.judging.merges_of(shard.graph))
         self.seals.seal_plan(shard, decision.plan, report, decision.verdicts, decision.told)

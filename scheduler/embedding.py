@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from pipeline.embed import embed_distinct, round_stored, text_hash
 from pipeline.ports import Embedder, GraphCurator, Vectors
-from scheduler.finalize import FinalizeLedger, Shard
+from scheduler.errors import ShardOver
+from scheduler.finalize import FinalizeLedger, Phase, Shard
 from scheduler.leases import Access, GraphLease, Leases
-from scheduler.name_vectors import NameVectors
+from scheduler.name_vectors import FreshVectors, NameVectors
 from scheduler.seals import Seals
 
 Embedded = tuple[str, str, Vectors]
@@ -47,8 +48,14 @@ class Embedding:
     def embed_names(self, shard: Shard, pages: Iterable[Sequence[str]]) -> int:
         """Make the vectors of entities' names for those who compare and store them; gives how many were made."""
         rows = [row for ids in pages for row in self._make(shard, self._find_stale(shard, "entity", ids))]
+        self._go_on(shard)
         self.names.keep(self.seals.vectors_key(shard, shard.shard), rows)
         return len(rows)
+
+    def find_fresh(self, shard: Shard) -> FreshVectors:
+        """Tell which vectors of names all parts have made; raises `ArtifactMissing`."""
+        parts = range(self.seals.parts(shard, Phase.NAMES))
+        return self.names.find_fresh([self.seals.vectors_key(shard, part) for part in parts])
 
     def store_names(self, shard: Shard, part: int, pages: Iterable[Sequence[str]]) -> None:
         """Store the vectors that a part of the names' phase made; those that are gone are made anew."""
@@ -69,11 +76,16 @@ class Embedding:
         for some in batched(stale, self.page_size):
             vectors = round_stored(embed_distinct(self.embedder, [one.text for one in some]))
             rows += ((one.id, one.hash, vector) for one, vector in zip(some, vectors, strict=True))
-            self.finalizes.touch(shard)
+            self._go_on(shard)
         return rows
 
     def _store(self, shard: Shard, kind: str, rows: Sequence[Embedded]) -> None:
         if rows:
             with GraphLease.hold(self.leases, shard.graph, Access.SHARED, secrets.token_hex(8)) as lease:
                 self.curator_of(shard.graph).set_vectors(kind, rows, lease.epoch)
-        self.finalizes.touch(shard)
+        self._go_on(shard)
+
+    def _go_on(self, shard: Shard) -> None:
+        """Say that a part moves; one that is over embeds for nobody, and must not store what is read by its name."""
+        if not self.finalizes.touch(shard):
+            raise ShardOver(f"Part {shard.shard} of phase {shard.phase.value} of graph {shard.graph} is over.")

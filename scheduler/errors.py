@@ -19,6 +19,10 @@ class LeaseUnavailable(TransientError):
     """Another holder has the lease."""
 
 
+class ShardOver(TransientError):
+    """A part of a finalize that goes on without it: another try has done it, or the finalize has ended."""
+
+
 class RecipeUnavailable(TransientError):
     """This worker has not what the files of a run are made with; the files wait for one that has."""
 

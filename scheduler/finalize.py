@@ -24,11 +24,11 @@ class Phase(StrEnum):
     """The steps of a finalize, in order."""
 
     PLAN = "plan"
-    """Make the search indexes, and send files round again that the graph lost."""
+    """Make the search indexes, wait until what was written is on disk, send files round again that the graph lost."""
     NAMES = "names"
-    """Give every new or changed entity the vector of its name, by which those that look alike are found."""
+    """Make the vectors of new and changed names, by which those that look alike are found."""
     JUDGE = "judge"
-    """Decide which entities are one, and seal the plan; meanwhile, give every new or changed passage its vector."""
+    """Decide which entities are one, and seal the plan; meanwhile, store the vectors of names, and embed passages."""
     MERGE = "merge"
     """Apply the sealed merges in short exclusive grants."""
     DERIVE = "derive"
@@ -111,8 +111,13 @@ class FinalizeLedger:
         reply = self._scripts.call("finalize_redrive", graph, self._ttl_ms)
         if not reply:
             return []
-        number, phase = int(reply[0]), Phase(reply[1])
-        return [Shard(graph, number, phase, int(shard)) for shard in reply[2:]]
+        number, phase = int(reply[0]), str(reply[1])
+        if phase not in PHASES:
+            # It would stand in the way of every later one, and of this tick's other graphs.
+            reason = f"another release left it in phase {phase!r}; `graphmill finalize` begins anew"
+            self._scripts.call("finalize_end", graph, number, phase, reason)
+            return []
+        return [Shard(graph, number, Phase(phase), int(shard)) for shard in reply[2:]]
 
     @reaching_ledger()
     def name_vectors(self, graph: str, model: str) -> list[str]:

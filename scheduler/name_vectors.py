@@ -1,6 +1,7 @@
 """Vectors of the names of a graph's entities, kept in the artifact store: a graph gives them at 0.25 ms each.
 
-Each part of a finalize adds the vectors of names that are new. One that is gone costs nothing but time.
+Each part of a finalize adds the vectors of names that are new. One that is gone costs nothing but time, unless it was
+made just now: all parts of a finalize must compare by the same.
 """
 
 from collections.abc import Callable, Sequence

@@ -26,6 +26,8 @@ SEALED_KINDS = {
 """What is listed, and dealt to the parts of each phase."""
 _DONE_IN = {Phase.DERIVE: "entity", Phase.FACTS: "relation", Phase.JUDGE: "chunk"}
 _DRAFT = ("plan",)
+_MOST_PARTS = MAX_SHARDS - 1
+"""One is left for the part that judges beside those that store what the parts of the phase before have made."""
 SealedMerge = tuple[str, str, MergeReason]
 """Survivor, duplicate, and why."""
 SealedChoice = tuple[str, str, dict[str, str]]
@@ -80,9 +82,9 @@ class Seals:
         total = sum(len(of_kind) for of_kind in things.values())
         if following is Phase.JUDGE:
             # Its first part judges, which one process does; the others find work in what no verdict changes.
-            idle, parts = 1, 1 + min(MAX_SHARDS - 1, max(-(-total // PASSAGES_MIN), self.parts(shard, Phase.NAMES)))
+            idle, parts = 1, 1 + max(self.parts(shard, Phase.NAMES), min(_MOST_PARTS, -(-total // PASSAGES_MIN)))
         else:
-            idle, parts = 0, max(1, min(MAX_SHARDS, -(-total // SHARD_MIN)))
+            idle, parts = 0, max(1, min(_MOST_PARTS, -(-total // SHARD_MIN)))
         for part in range(parts):
             dealt = slice(part - idle, None, parts - idle) if part >= idle else slice(0)
             rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[dealt]] for kind, of_kind in things.items()}
@@ -124,10 +126,6 @@ class Seals:
     def vectors_key(self, shard: Shard, part: int) -> str:
         """Name the artifact of the vectors that a part of the names' phase makes."""
         return self._key(shard, (Phase.NAMES, self.finalizes.seal(shard, Phase.NAMES), "vectors", str(part)))
-
-    def vectors_keys(self, shard: Shard) -> list[str]:
-        """Name the artifacts of the vectors that all parts made; raises `ArtifactMissing`."""
-        return [self.vectors_key(shard, part) for part in range(self.parts(shard, Phase.NAMES))]
 
     def _named(self, shard: Shard) -> Iterator[Pending]:
         for part in range(self.parts(shard, Phase.NAMES)):

@@ -102,3 +102,17 @@ def test_no_number_is_given_twice_where_some_begin_while_others_end(finalizes, r
     numbers = [number for begun in race(begin_and_end) for number in begun]
     assert sorted(numbers) == list(range(1, len(numbers) + 1))
     assert finalizes.status("kb").state == "idle"
+
+
+def test_a_finalize_that_another_release_left_in_a_phase_of_its_own_ends_and_the_next_one_begins(
+    ledger, finalizes, client
+):
+    run = write_run(ledger)
+    number = finalizes.begin("kb")
+    client.hset("gm:graph:kb", mapping={"phase": "embed", "deadline": 0})
+    client.delete("gm:graph:kb:left")
+    assert finalizes.redrive("kb") == []
+    status = finalizes.status("kb")
+    assert (status.state, status.error.split(";")[0]) == ("idle", "another release left it in phase 'embed'")
+    assert ledger.status(run).state is RunState.DONE
+    assert finalizes.begin("kb", forced=True) == number + 1

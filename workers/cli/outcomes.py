@@ -16,6 +16,9 @@ _VALUE_CHARS = 60
 _TIME = "_ms"
 _SHOWN_TIME_MS = 50
 """A phase that counted nothing is shown if it took as long as this."""
+_BESIDE = "embed"
+"""What other parts do while one judges."""
+_ROWS = (*PHASES[: PHASES.index(Phase.MERGE)], _BESIDE, *PHASES[PHASES.index(Phase.MERGE) :], "")
 _WORDS = {
     "files_lost": (Phase.PLAN, "file sent round again", "files sent round again"),
     "names_embedded": (Phase.NAMES, "name embedded", "names embedded"),
@@ -43,7 +46,7 @@ _WORDS = {
     ),
     "entity_derived": (Phase.DERIVE, "entity brought up to date", "entities brought up to date"),
     "relation_derived": (Phase.FACTS, "fact brought up to date", "facts brought up to date"),
-    "chunk_embedded": (Phase.JUDGE, "passage embedded", "passages embedded"),
+    "chunk_embedded": (_BESIDE, "passage embedded", "passages embedded"),
     "entity_embedded": (Phase.DERIVE, "new name embedded", "new names embedded"),
     "relation_embedded": (Phase.FACTS, "fact embedded", "facts embedded"),
     "pending_cleared": (Phase.INDEX, "element done", "elements done"),
@@ -66,7 +69,7 @@ def list_phases(report: Mapping[str, int]) -> list[tuple[str, str, str]]:
             phase, *words = _WORDS.get(name, ("", *(name.replace("_", " "),) * 2))
             told[phase].append(count_text(report[name], *words))
     rows = []
-    for phase in (*PHASES, ""):
+    for phase in _ROWS:
         took = report.get(f"{phase}{_TIME}")
         if told[phase] or (took or 0) >= _SHOWN_TIME_MS:
             rows.append((str(phase), "" if took is None else seconds_text(took / 1000), ", ".join(told[phase])))

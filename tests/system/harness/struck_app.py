@@ -14,6 +14,7 @@ from pathlib import Path
 from pipeline.adapters.falkor import FalkorCurator, FalkorWriter
 from scheduler.curation import Curation
 from scheduler.finalize import Phase
+from scheduler.name_vectors import NameVectors
 from scheduler.seals import Seals
 from workers.app import app
 
@@ -22,14 +23,14 @@ __all__ = ["app"]
 STRIKES = Path(os.environ["PLANT_STRIKES"])  # noqa: TID251 - a setting of the harness, not of graphmill
 STEPS = {
     Phase.PLAN: (FalkorWriter, "make_durable"),
-    Phase.NAMES: (FalkorCurator, "set_vectors"),
+    Phase.NAMES: (NameVectors, "keep"),
     Phase.JUDGE: (Seals, "seal_plan"),
     Phase.MERGE: (FalkorCurator, "merge"),
     Phase.DERIVE: (FalkorCurator, "derive_entities"),
-    Phase.FACTS: (FalkorCurator, "derive_relations"),
+    Phase.FACTS: (FalkorCurator, "set_vectors"),
     Phase.INDEX: (FalkorCurator, "clear_pending"),
 }
-"""Whatever of a phase changes something first; most of it is done under a lease."""
+"""What of a phase changes something; most of it is done under a lease."""
 at_work = []
 
 

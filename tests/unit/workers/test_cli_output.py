@@ -167,9 +167,9 @@ def test_bars_fit_a_narrow_terminal(capsys) -> None:
 def test_a_running_run_shows_its_stages_and_a_finalizing_one_its_phase() -> None:
     running = run_steps(status_of(RunState.RUNNING), {"extract": 1, "queued": 1}, IDLE)
     assert running == [Step("ingest", 5, 10, "extract 1, queued 1, 1 failed")]
-    finalize = FinalizeStatus("kb", "running", 1, "embed", 8, 3, {}, "", 0)
+    finalize = FinalizeStatus("kb", "running", 1, "facts", 8, 3, {}, "", 0)
     finalizing = status_of(RunState.FINALIZING, counts={"written": 10}, pending=0, in_flight=0)
-    assert run_steps(finalizing, {}, finalize) == [Step("ingest", 10, 10), Step("embed", 5, 8)]
+    assert run_steps(finalizing, {}, finalize) == [Step("ingest", 10, 10), Step("facts", 5, 8)]
 
 
 def test_internal_errors_are_shown_apart_with_where_to_look(capsys) -> None:
