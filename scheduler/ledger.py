@@ -139,7 +139,7 @@ class Ledger(RunReports):
 
     @reaching_ledger()
     def seal(self, run: str, *, listing: int = FIRST_LISTING) -> RunState:
-        """Close the manifest, let the files be dispatched; raises `RunNotOpen` where the run is listed anew elsewhere."""
+        """Close the manifest, let the files be dispatched; raises `RunNotOpen` where it is listed anew elsewhere."""
         with _listing(run):
             return RunState(self._scripts.call("seal", run, listing, patient=True))
 
