@@ -16,6 +16,7 @@ from workers.connections import require_redis
 from workers.embedded import Death, Joined, Owned, StartFailed, find_engine, open_stack
 from workers.embedded.owner import BROKER_FOLDER
 from workers.embedded.record import read_record
+from workers.parts import check_parts
 from workers.readiness import Readiness
 from workers.roles import ROLES, worker_options
 from workers.settings import Settings, child_environment, with_servers
@@ -89,6 +90,7 @@ def open_system(
         LedgerUnavailable: a configured Redis does not answer.
         ArtifactsUnavailable: the workers of the embedded stack could not store what their stages make.
         SettingInvalid: an address that is none.
+        PermanentError: a part that the settings name (extractor, ontology, judge, embedder) cannot work.
         EmbeddedError: the embedded stack does not start.
     """
     if settings.configured:
@@ -99,6 +101,9 @@ def open_system(
             f"There is no data in {settings.data_dir}. `graphmill ingest FOLDER` makes some; "
             "--data-dir names another folder."
         )
+    if roles:
+        # A mistake in them would stop every worker.
+        check_parts(settings)
     stack = _open_embedded(settings, note, roles, queues, later)
     try:
         system = _connect(with_servers(settings, stack.urls), stack)

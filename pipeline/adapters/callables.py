@@ -116,6 +116,10 @@ def load_attribute(name: str) -> object:
         ) from error
     except ImportError as error:
         raise ModelUnavailable(f"the module of {name!r} cannot be imported: {error}") from error
+    except (Exception, SystemExit) as error:
+        # Whatever it does when it is imported, it is the user's to mend.
+        reason = f"{type(error).__name__}: {error}"
+        raise ModelUnavailable(f"the module of {name!r} cannot be imported, correct it: {reason}") from error
     for part in attribute.split("."):
         try:
             found = getattr(found, part)

@@ -23,12 +23,8 @@ def open_workers(
 
     A command that `reads_first` does not look after the system meanwhile, so all its workers start at once.
     """
-    from workers.parts import check_parts
     from workers.running import INGEST_QUEUES, INGEST_ROLES, open_system
 
-    if not settings.configured:
-        # A mistake in them would stop every worker of the embedded stack.
-        check_parts(settings)
     roles, queues = ((), ()) if idle else (INGEST_ROLES, INGEST_QUEUES)
     later = () if idle or reads_first else ("query",)
     with open_system(settings, output.note, roles=roles, queues=queues, later=later, may_be_new=may_be_new) as system:

@@ -198,3 +198,14 @@ def test_properties_of_entities_travel_as_json_and_what_has_no_json_is_none():
     found = CallableExtractor(lambda _: (entities, []), "f").extract(["text"], DEFAULT_ONTOLOGY)[0]
     told = '{"a": "2001-02-03T00:00:00+00:00", "b": 1.5, "c": null, "d": "\\ud800"}'
     assert [m.properties for m in found.mentions] == [told, *[""] * 5]
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("def f(:", "SyntaxError"), ("raise ValueError('no key')", "ValueError: no key"), ("exit(3)", "SystemExit: 3")],
+)
+def test_a_module_that_fails_when_it_is_imported_is_named_with_its_fault(text, reason, tmp_path, monkeypatch):
+    (tmp_path / f"broken_{len(text)}.py").write_text(f"import sys\nfrom sys import exit\n{text}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(str(tmp_path))
+    with pytest.raises(ModelUnavailable, match=f"cannot be imported, correct it: {reason}"):
+        load_attribute(f"broken_{len(text)}:f")
