@@ -142,8 +142,9 @@ class Curation:
     def _plan(self, shard: Shard) -> dict[str, int]:
         """Send files round again that the graph lost, and prepare the graph for what follows."""
         writer = self.writer_of(shard.graph)
+        writer.fence()  # What follows would make an empty graph of one that was dropped.
+        self.check_record(shard.graph)
         with ThreadPoolExecutor(1) as beside:
-            # A second at most, as the disk is written once a second.
             durable = beside.submit(writer.make_durable)
             # Before the first vectors come: each is then put in place while the next ones are computed.
             writer.build_search_indexes(self.embedder.dimension, lambda: self._touched(shard))

@@ -82,8 +82,9 @@ class Embedding:
     def _store(self, shard: Shard, kind: str, rows: Sequence[Embedded]) -> None:
         if rows:
             with GraphLease.hold(self.leases, shard.graph, Access.SHARED, secrets.token_hex(8)) as lease:
+                # What came late would take the place of what a later finalize has made of other texts.
+                self._go_on(shard)
                 self.curator_of(shard.graph).set_vectors(kind, rows, lease.epoch)
-        self._go_on(shard)
 
     def _go_on(self, shard: Shard) -> None:
         """Say that a part moves; one that is over embeds for nobody, and must not store what is read by its name."""

@@ -29,6 +29,7 @@ class Shelf(dict):
     """An artifact store in memory."""
 
     put = dict.__setitem__
+    store_id = "shelf"
 
 
 class Mill:
@@ -46,7 +47,7 @@ class Mill:
             "finalizes": self.finalizes,
             "artifacts": shelf,
             "seals": Seals(shelf, self.finalizes),
-            "embedder": SimpleNamespace(dimension=4),
+            "embedder": SimpleNamespace(model_id="model", dimension=4),
             "writer_of": lambda _: self.writer,
             "curator_of": lambda _: FalkorCurator(graph),
         }
@@ -71,9 +72,9 @@ class Mill:
         """Write documents as of a run."""
         self.writer.write([dataclasses.replace(one, run_id=run) for one in documents], 1, proceed)
 
-    def finalize(self):
+    def finalize(self, *, forced=False):
         """Do what the plan of a finalize does."""
-        self.curation.run(Shard("kb", self.finalizes.begin("kb"), Phase.PLAN, 0))
+        self.curation.run(Shard("kb", self.finalizes.begin("kb", forced=forced), Phase.PLAN, 0))
         status = self.finalizes.status("kb")
         assert status.error == ""
         return status.report["files_lost"]
@@ -86,6 +87,22 @@ class Mill:
 @pytest.fixture
 def mill(redis_client, graph):
     return Mill(redis_client, graph)
+
+
+def test_a_graph_that_was_dropped_is_not_made_anew_by_its_finalize(mill, graph):
+    graph.delete()
+    mill.curation.run(Shard("kb", mill.finalizes.begin("kb", forced=True), Phase.PLAN, 0))
+    assert graph.name in mill.finalizes.status("kb").error
+    assert graph.name not in graph.names()
+
+
+def test_a_finalize_by_workers_of_another_embedder_ends_with_its_reason(mill):
+    assert mill.finalize(forced=True) == 0
+    other = SimpleNamespace(model_id="another", dimension=4)
+    curation = dataclasses.replace(mill.curation, embedder=other)
+    mill.finalizes.end(Shard("kb", mill.finalizes.status("kb").number, Phase.PLAN, 0), "over")
+    curation.run(Shard("kb", mill.finalizes.begin("kb", forced=True), Phase.PLAN, 0))
+    assert "was embedded with model (4 dimensions), not with another" in mill.finalizes.status("kb").error
 
 
 def test_a_written_file_whose_document_is_gone_goes_round_again(mill):
