@@ -230,7 +230,6 @@ class Curation:
         for ids in _pages(self.seals.part(shard, shard.phase, shard.shard)[kind]):
             with self._grant(shard, Access.SHARED) as lease:
                 changed += derive(ids, lease.epoch)
-            self.finalizes.touch(shard)
             embedded += self.embedding.embed(shard, kind, ids)
         return {f"{kind}_derived": changed, f"{kind}_embedded": embedded}
 

@@ -67,6 +67,8 @@ class Embedding:
             self._store(shard, "entity", [*rows, *missing])
 
     def _find_stale(self, shard: Shard, kind: str, ids: Sequence[str]) -> list[_Stale]:
+        # Said for each page: a part that finds many with nothing to do would seem to stand still.
+        self._go_on(shard)
         texts = ((one, text_hash(one.text)) for one in self.curator_of(shard.graph).texts(kind, ids))
         return [_Stale(one.id, digest, one.text) for one, digest in texts if digest != one.embedded_hash]
 

@@ -27,9 +27,10 @@ class Record:
     """The record of a finalize: whether its parts are still wanted, and the names of its lists."""
 
     def __init__(self):
-        self.wanted, self.names = True, {}
+        self.wanted, self.names, self.touched = True, {}, 0
 
     def touch(self, shard):
+        self.touched += 1
         return self.wanted
 
     def seal(self, shard, phase):
@@ -134,6 +135,13 @@ def test_vectors_of_names_are_made_once_and_stored_in_the_next_phase(embedding):
     embedding.it.store_names(JUDGE, 0, [["a", "b"]])
     assert embedding.graph.stored.keys() == {"a", "b"}
     assert embedding.asked == ["text of a", "text of b"]
+
+
+def test_a_page_with_nothing_to_do_is_a_sign_of_life(embedding, record):
+    embedding.it.embed(JUDGE, "chunk", ["c"])
+    before = record.touched
+    assert embedding.it.embed(JUDGE, "chunk", ["c"]) == 0
+    assert record.touched == before + 1
 
 
 def test_a_name_whose_vector_is_lost_gets_it_all_the_same(embedding, shelf, seals):
