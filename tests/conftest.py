@@ -143,7 +143,12 @@ def _stop_server(process: subprocess.Popen[bytes]) -> None:
     """End a server that a test started, and reap it."""
     if process.poll() is None:
         process.terminate()
-    process.wait(_START_TIMEOUT_SECONDS)
+    try:
+        process.wait(_START_TIMEOUT_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()  # one that hangs would stay when the tests are over
+        process.wait()
+        raise
 
 
 @pytest.fixture(scope="session")

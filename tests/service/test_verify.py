@@ -45,21 +45,10 @@ def test_a_finalized_graph_has_no_findings(system, folder, graph_name):
     assert system.rows(graph_name, "MATCH (m:__Merged__) RETURN count(m)")[0][0] > 0, "supports resolved through merges"
 
 
-def test_each_fault_of_a_graph_is_found(system, folder, graph_name):
-    system.ingest(folder, graph_name)
-    opened = open_graph(system.settings, graph_name)
-    for name, (cypher, expected) in FAULTS.items():
-        copy = f"{graph_name}-{name}"
-        opened._execute("GRAPH.COPY", graph_name, copy)
-        change(system, copy, cypher)
-        assert findings(system, copy) == expected, name
-    opened.close()
-
-
 FAULTS = {
     "unstamped": (
         "MATCH (d:Document {path: 'story0.txt'}) SET d.content_hash = NULL",
-        {FaultCode.DOCUMENT_UNSTAMPED: 1},
+        {FaultCode.DOCUMENT_UNSTAMPED: 1, FaultCode.DOCUMENT_LOST: 1},
     ),
     "chunk": (
         "MATCH (:Document {path: 'story0.txt'})-[r:PART_OF]->() DELETE r",
@@ -118,6 +107,16 @@ FAULTS = {
     "fence": ("MATCH (f:__Fence__) DELETE f", {FaultCode.FENCE_MISSING: 1}),
     "index": ("DROP INDEX ON :Chunk(id)", {FaultCode.INDEX_NOT_READY: 1}),
 }
+
+
+# A graph of its own for each: GRAPH.COPY stops the whole server for ever where something writes to its source, as it
+# waits for the module's lock while it holds the graph's, and a writer takes them the other way round.
+@pytest.mark.parametrize("fault", FAULTS)
+def test_each_fault_of_a_graph_is_found(system, folder, graph_name, fault):
+    system.ingest(folder, graph_name)
+    cypher, expected = FAULTS[fault]
+    change(system, graph_name, cypher)
+    assert findings(system, graph_name) == expected
 
 
 def test_a_constraint_that_is_gone_is_found(system, folder, graph_name):
