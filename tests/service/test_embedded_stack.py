@@ -398,6 +398,32 @@ def test_a_worker_that_dies_is_started_again_and_so_is_a_server(open_here, data_
     wait_until(answers, 10, "the broker answers at its old address")
 
 
+def test_a_graph_server_that_hangs_is_ended_and_comes_back_with_its_data(open_here, monkeypatch) -> None:
+    monkeypatch.setattr("workers.embedded.pulse.SILENT_SECONDS", 1.0)
+    monkeypatch.setattr("workers.embedded.pulse.ASK_SECONDS", 0.1)
+    stack = open_here()
+    ask(stack.urls.graph, "GRAPH.QUERY", "KB", "CREATE (:Document {id: 'file:a'})")
+    os.kill(int(ask(stack.urls.graph, "INFO", "server")["process_id"]), signal.SIGSTOP)
+    deaths: list[str] = []
+
+    def told() -> bool:
+        deaths.extend(str(death) for death in stack.supervise())
+        return bool(deaths)
+
+    wait_until(told, 10, "it is ended")
+    assert "graph hung, was ended and is started again" in deaths[0]
+
+    def kept() -> bool:
+        stack.supervise()
+        try:
+            answer = ask(stack.urls.graph, "GRAPH.RO_QUERY", "KB", "MATCH (d:Document) RETURN d.id")
+        except (redis.ConnectionError, redis.TimeoutError):
+            return False
+        return answer[1] == [["file:a"]]
+
+    wait_until(kept, 10, "the graph is there again")
+
+
 def test_a_worker_that_cannot_start_is_an_error_with_its_last_words(open_here, data_dir) -> None:
     with pytest.raises(StartFailed, match="my last words"):
         open_here({"all": [sys.executable, "-c", "raise SystemExit('my last words')"]}, ready=lambda _urls: False)

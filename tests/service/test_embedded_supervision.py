@@ -1,6 +1,8 @@
 """Children and their supervision, with real processes and a clock of the test."""
 
+import contextlib
 import signal
+import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -68,6 +70,23 @@ def test_stopping_kills_a_group_that_does_not_listen(tmp_path) -> None:
         assert stubborn.returncode is None
     stop_children([stubborn], 0.2)
     assert stubborn.returncode == -signal.SIGKILL
+
+
+def test_a_ctrl_c_in_the_moment_of_a_fork_is_not_lost(tmp_path, monkeypatch) -> None:
+    starting = child(tmp_path, "")
+    start_process = subprocess.Popen
+
+    def interrupted(*arguments: object, **options: object) -> object:
+        # What runs around a fork drops what is raised in it.
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        return start_process(*arguments, **options)
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        starting.start()
+    assert starting.wait(10)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_child_is_not_started_from_a_thread_whose_end_would_end_it(tmp_path) -> None:

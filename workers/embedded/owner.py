@@ -88,7 +88,11 @@ class Owned:
                 server.start(timeout_seconds)
                 self._record()
             self._start_workers(ready, timeout_seconds)
-            self._supervisor = Supervisor([self._broker.child, self._graph.child, *self._workers])
+            servers = (self._broker, self._graph)
+            self._supervisor = Supervisor(
+                [*(server.child for server in servers), *self._workers],
+                hangs={server.child.name: server.pulse.hangs for server in servers},
+            )
             self._later_due = time.monotonic() + LATER_SECONDS
             self._state = StackState.READY
             self._record()
@@ -100,7 +104,7 @@ class Owned:
             raise
 
     def supervise(self) -> list[Death]:
-        """Start again what died; the owner's loop calls this about every second, and shows what it returns.
+        """Start again what died or hangs; the owner's loop calls this about every second, and shows what it returns.
 
         Raises:
             StartFailed: a child keeps dying; close the stack.
@@ -228,6 +232,8 @@ class Owned:
             stop_children(self._workers, worker_grace_seconds)
         finally:
             try:
+                for server in (self._graph, self._broker):
+                    server.pulse.close()
                 stop_children([self._graph.child, self._broker.child], SERVER_GRACE_SECONDS)
             finally:
                 try:

@@ -22,6 +22,7 @@ from redis.retry import Retry
 from workers.embedded.engine import Engine
 from workers.embedded.errors import StartFailed
 from workers.embedded.processes import Child
+from workers.embedded.pulse import Pulse
 
 HOST = "127.0.0.1"
 QUERY_TIMEOUT_MS = 30_000
@@ -77,6 +78,8 @@ class Server:
             folder=folder,
             death_signal=signal.SIGTERM,  # it writes its append-only file out and ends
         )
+        self.pulse = Pulse(self.child, lambda: self._port)
+        """Whether it hangs."""
         self._folder = folder
         self._directives = directives
         self._password = ""

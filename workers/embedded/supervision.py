@@ -1,7 +1,7 @@
-"""Start children again that died, but not for ever."""
+"""Start children again that died or hang, but not for ever."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -18,23 +18,33 @@ FIRST_DELAY_SECONDS = 0.5
 
 @dataclass(frozen=True)
 class Death:
-    """A child that ended without being told to."""
+    """A child that ended without being told to, or was ended because it hung."""
 
     name: str
     returncode: int
     log_file: Path
+    hung: bool = False
 
     def __str__(self) -> str:
         """One line for the user."""
         how = f"signal {-self.returncode}" if self.returncode < 0 else f"status {self.returncode}"
-        return f"{self.name} ended unexpectedly ({how}) and is started again; see {self.log_file}"
+        what = "hung, was ended" if self.hung else f"ended unexpectedly ({how})"
+        return f"{self.name} {what} and is started again; see {self.log_file}"
 
 
 class Supervisor:
     """Watches children whenever `look` is called; it has no thread of its own."""
 
-    def __init__(self, children: list[Child], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        children: list[Child],
+        *,
+        hangs: Mapping[str, Callable[[], bool]] | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        """Watch `children`; `hangs` asks, by a child's name, whether it lives without going on."""
         self._children = children
+        self._hangs = hangs or {}
         self._clock = clock
         self._quick: dict[str, int] = {}
         self._due: dict[str, float] = {}
@@ -44,7 +54,7 @@ class Supervisor:
         self._children.append(child)
 
     def look(self) -> tuple[list[Death], bool]:
-        """Note who died since the last look and start again whose delay is over.
+        """End who hangs, note who died since the last look, and start again whose delay is over.
 
         Returns:
             The new deaths, and whether a child was started.
@@ -62,9 +72,12 @@ class Supervisor:
                     child.start()
                     restarted = True
                 continue
+            hung = child.returncode is None and child.name in self._hangs and self._hangs[child.name]()
+            if hung:
+                child.kill()
             returncode = child.returncode
             if returncode is not None:
-                deaths.append(Death(child.name, returncode, child.log_file))
+                deaths.append(Death(child.name, returncode, child.log_file, hung))
                 self._plan_restart(child, returncode)
         return deaths, restarted
 
