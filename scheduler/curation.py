@@ -34,7 +34,7 @@ from scheduler.leases import Access, GraphLease, Leases
 from scheduler.ledger import Ledger
 from scheduler.plan_report import PlanReport, report_plan
 from scheduler.records import FileReport, begun
-from scheduler.seals import Seals
+from scheduler.seals import SEALED_KINDS, Seals
 from scheduler.stages import defer_seconds
 from scheduler.states import FileState
 from scheduler.superseded import does_something, leave_newest, wants_it
@@ -79,7 +79,7 @@ class Curation:
             Phase.JUDGE: self._judge,
             Phase.MERGE: self._merge,
             Phase.DERIVE: self._derive,
-            Phase.FACTS: self._facts,
+            Phase.FACTS: self._derive,
             Phase.INDEX: self._index,
         }
         began = time.monotonic()
@@ -177,7 +177,7 @@ class Curation:
         if part < self.seals.parts(shard, Phase.NAMES):
             self.embedding.store_names(shard, part, _pages(self.seals.part(shard, Phase.NAMES, part)["entity"]))
         passages = _pages(self.seals.part(shard, shard.phase, shard.shard)["chunk"])
-        return {"chunk_embedded": sum(self.embedding.embed(shard, "chunk", ids) for ids in passages)}
+        return {"chunk_embedded": self.embedding.embed(shard, "chunk", passages)}
 
     def _reopen_lost(self, shard: Shard) -> int:
         """Compare what the served runs wrote with what the graph holds: a crash may have cost its last second."""
@@ -219,18 +219,20 @@ class Curation:
         return {"merged": applied.merged, "merges_outdated": len(applied.outdated), "separated": separated}
 
     def _derive(self, shard: Shard) -> dict[str, int]:
-        return self._derive_each(shard, "entity", self.curator_of(shard.graph).derive_entities)
+        """Derive the texts that a part lists, of entities or of relations, and embed those that are others now."""
+        curator = self.curator_of(shard.graph)
+        (kind,) = SEALED_KINDS[shard.phase]
+        derive = curator.derive_entities if kind == "entity" else curator.derive_relations
+        changed = 0
 
-    def _facts(self, shard: Shard) -> dict[str, int]:
-        return self._derive_each(shard, "relation", self.curator_of(shard.graph).derive_relations)
+        def derive_pages() -> Iterator[list[str]]:
+            nonlocal changed
+            for ids in _pages(self.seals.part(shard, shard.phase, shard.shard)[kind]):
+                with self._grant(shard, Access.SHARED) as lease:
+                    changed += derive(ids, lease.epoch)
+                yield ids
 
-    def _derive_each(self, shard: Shard, kind: str, derive: Callable[[Sequence[str], int], int]) -> dict[str, int]:
-        """Derive the texts that a part lists, and embed those that are others now."""
-        changed = embedded = 0
-        for ids in _pages(self.seals.part(shard, shard.phase, shard.shard)[kind]):
-            with self._grant(shard, Access.SHARED) as lease:
-                changed += derive(ids, lease.epoch)
-            embedded += self.embedding.embed(shard, kind, ids)
+        embedded = self.embedding.embed(shard, kind, derive_pages())
         return {f"{kind}_derived": changed, f"{kind}_embedded": embedded}
 
     def _index(self, shard: Shard) -> dict[str, int]:

@@ -1,7 +1,8 @@
 """What gives passages, entities and facts their vectors in a finalize."""
 
 import secrets
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import batched
 from typing import NamedTuple
@@ -39,11 +40,9 @@ class Embedding:
     page_size: int
     """Texts embedded between two signs of life."""
 
-    def embed(self, shard: Shard, kind: str, ids: Sequence[str]) -> int:
-        """Embed elements of a kind that are still there; gives how many vectors were made."""
-        rows = self._make(shard, self._find_stale(shard, kind, ids))
-        self._store(shard, kind, rows)
-        return len(rows)
+    def embed(self, shard: Shard, kind: str, pages: Iterable[Sequence[str]]) -> int:
+        """Embed elements of a kind that are still there, page by page; gives how many vectors were made."""
+        return self._store_each(shard, kind, (self._make(shard, self._find_stale(shard, kind, ids)) for ids in pages))
 
     def embed_names(self, shard: Shard, pages: Iterable[Sequence[str]]) -> int:
         """Make the vectors of entities' names for those who compare and store them; gives how many were made."""
@@ -60,11 +59,14 @@ class Embedding:
     def store_names(self, shard: Shard, part: int, pages: Iterable[Sequence[str]]) -> None:
         """Store the vectors that a part of the names' phase made; those that are gone are made anew."""
         made = self.names.load(self.seals.vectors_key(shard, part))
-        for ids in pages:
-            stale = self._find_stale(shard, "entity", ids)
-            missing = self._make(shard, [one for one in stale if one.hash not in made])
-            rows = [(one.id, one.hash, made[one.hash]) for one in stale if one.hash in made]
-            self._store(shard, "entity", [*rows, *missing])
+
+        def take_made() -> Iterator[list[Embedded]]:
+            for ids in pages:
+                stale = self._find_stale(shard, "entity", ids)
+                missing = self._make(shard, [one for one in stale if one.hash not in made])
+                yield [*((one.id, one.hash, made[one.hash]) for one in stale if one.hash in made), *missing]
+
+        self._store_each(shard, "entity", take_made())
 
     def _find_stale(self, shard: Shard, kind: str, ids: Sequence[str]) -> list[_Stale]:
         # Said for each page: a part that finds many with nothing to do would seem to stand still.
@@ -80,6 +82,20 @@ class Embedding:
             rows += ((one.id, one.hash, vector) for one, vector in zip(some, vectors, strict=True))
             self._go_on(shard)
         return rows
+
+    def _store_each(self, shard: Shard, kind: str, pages: Iterable[Sequence[Embedded]]) -> int:
+        """Store page after page, each while the next one is made; gives how many vectors."""
+        stored = 0
+        before: Future[None] | None = None
+        with ThreadPoolExecutor(1) as beside:
+            for rows in pages:
+                if before is not None:
+                    before.result()
+                before = beside.submit(self._store, shard, kind, rows)
+                stored += len(rows)
+            if before is not None:
+                before.result()
+        return stored
 
     def _store(self, shard: Shard, kind: str, rows: Sequence[Embedded]) -> None:
         if rows:

@@ -1,7 +1,7 @@
 """What the parts of a finalize work on, sealed before they are sent: a part that runs twice does the same twice."""
 
 import secrets
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,8 +34,12 @@ SealedChoice = tuple[str, str, dict[str, str]]
 """Survivor, its name, and for attributes the member whose value stays."""
 LIST_PAGE = 2_000
 """Pending things listed at once: an id and a mark each."""
-SHARD_MIN = 2_000
+SHARD_MIN = 250
 """A part is not made smaller than this many things: its messages and leases would cost more than it saves."""
+SHARD_MOST = 1_000
+"""Nor larger, while there are parts left: at the end of a phase, workers wait for the last one."""
+_DEALT_IN = 4
+"""Parts are so many, or twice, three times as many, and equal: mostly two, four or eight processes share them."""
 PASSAGES_MIN = 200
 """The same for passages, each of which takes longer."""
 
@@ -79,15 +83,21 @@ class Seals:
         if kinds is None:
             return name, 1
         things = {kind: list_pending(curator, kind) for kind in kinds}
+        for of_kind in things.values():
+            # Relations of one entity go together: it is looked up once, and its supports are gone through once.
+            of_kind.sort(key=lambda one: one.id)
         total = sum(len(of_kind) for of_kind in things.values())
         if following is Phase.JUDGE:
             # Its first part judges, which one process does; the others find work in what no verdict changes.
             idle, parts = 1, 1 + max(self.parts(shard, Phase.NAMES), min(_MOST_PARTS, -(-total // PASSAGES_MIN)))
         else:
-            idle, parts = 0, max(1, min(_MOST_PARTS, -(-total // SHARD_MIN)))
+            wanted = _DEALT_IN * -(-total // (_DEALT_IN * SHARD_MOST))
+            idle, parts = 0, max(1, min(_MOST_PARTS, -(-total // SHARD_MIN), wanted))
         for part in range(parts):
-            dealt = slice(part - idle, None, parts - idle) if part >= idle else slice(0)
-            rows = {kind: [(p.id, p.mark, p.place) for p in of_kind[dealt]] for kind, of_kind in things.items()}
+            rows = {
+                kind: [(p.id, p.mark, p.place) for p in _deal(of_kind, part - idle, parts - idle)]
+                for kind, of_kind in things.items()
+            }
             self._put(shard, (following, name, str(part)), rows)
         self._put(shard, (following, name, "parts"), parts)
         return name, parts
@@ -189,6 +199,11 @@ def spell_told(one: Named) -> str:
     """Hash what an entity says of itself to judges, but for its description, which more texts of the same change."""
     said = (one.label, one.name, sorted(one.aliases), sorted(one.properties.items()))
     return ids.fingerprint(map(repr, said))
+
+
+def _deal(things: Sequence[Pending], part: int, parts: int) -> Sequence[Pending]:
+    """Give a part's share of what is listed: neighbours, as many as any other part's; a part below zero has none."""
+    return things[len(things) * part // parts : len(things) * (part + 1) // parts] if part >= 0 else ()
 
 
 def list_pending(curator: GraphCurator, kind: str) -> list[Pending]:

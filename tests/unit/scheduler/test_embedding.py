@@ -1,11 +1,13 @@
 """Who judges, embeds and stores in a finalize, and what becomes of a part that is over."""
 
+import threading
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 from pipeline.embed import text_hash
+from pipeline.errors import GraphUnavailable
 from pipeline.models import EmbeddingText, Pending
 from scheduler import seals as sealing
 from scheduler.embedding import Embedding
@@ -138,10 +140,45 @@ def test_vectors_of_names_are_made_once_and_stored_in_the_next_phase(embedding):
 
 
 def test_a_page_with_nothing_to_do_is_a_sign_of_life(embedding, record):
-    embedding.it.embed(JUDGE, "chunk", ["c"])
+    embedding.it.embed(JUDGE, "chunk", [["c"]])
     before = record.touched
-    assert embedding.it.embed(JUDGE, "chunk", ["c"]) == 0
+    assert embedding.it.embed(JUDGE, "chunk", [["c"]]) == 0
     assert record.touched == before + 1
+
+
+def test_a_page_is_stored_while_the_next_one_is_made(embedding, monkeypatch):
+    next_is_asked_for = threading.Event()
+    in_time = []
+
+    def pages():
+        yield ["a"]
+        next_is_asked_for.set()
+        yield ["b"]
+
+    def store(kind, rows, epoch):
+        in_time.append(next_is_asked_for.wait(10))
+
+    monkeypatch.setattr(embedding.graph, "set_vectors", store)
+    assert embedding.it.embed(JUDGE, "entity", pages()) == 2
+    assert in_time == [True, True]
+
+
+@pytest.mark.parametrize("pages", [[["a"]], [["a"], ["b"]]])
+def test_a_page_that_cannot_be_stored_ends_the_part(embedding, monkeypatch, pages):
+    def refuse(kind, rows, epoch):
+        raise GraphUnavailable("down")
+
+    monkeypatch.setattr(embedding.graph, "set_vectors", refuse)
+    with pytest.raises(GraphUnavailable):
+        embedding.it.embed(JUDGE, "entity", pages)
+
+
+def test_relations_of_one_entity_go_to_one_part(seals, record, monkeypatch):
+    monkeypatch.setattr(sealing, "SHARD_MIN", 3)
+    graph = Graph(relation=["b-1", "a-2", "c-1", "a-1", "b-2", "c-2"])
+    assert seal(seals, record, NAMES, Phase.FACTS, graph) == 2
+    dealt = [[one.id for one in seals.part(NAMES, Phase.FACTS, part)["relation"]] for part in range(2)]
+    assert dealt == [["a-1", "a-2", "b-1"], ["b-2", "c-1", "c-2"]]
 
 
 def test_a_name_whose_vector_is_lost_gets_it_all_the_same(embedding, shelf, seals):
@@ -160,6 +197,6 @@ def test_a_part_that_is_over_embeds_nothing_more_and_leaves_what_another_try_has
         embedding.it.embed_names(NAMES, [["a", "b"]])
     assert shelf[seals.vectors_key(NAMES, 0)] == made
     with pytest.raises(ShardOver):
-        embedding.it.embed(JUDGE, "chunk", ["c"])
+        embedding.it.embed(JUDGE, "chunk", [["c"]])
     assert "c" not in embedding.graph.stored
     assert np.allclose(embedding.it.names.load(seals.vectors_key(NAMES, 0))[text_hash("text of b")], [0.9939, 0.1104])

@@ -1,0 +1,25 @@
+"""Where merged ids are followed to, whether merges are few or many."""
+
+import pytest
+
+from pipeline.adapters.falkor import merged
+
+CHAIN = "UNWIND [['a', 'b'], ['b', 'c'], ['x', 'c'], ['p', 'q']] AS m CREATE (:__Merged__ {id: m[0], into: m[1]})"
+
+
+@pytest.fixture(params=[1, 4, 500])
+def graph_of_merges(graph, writer, monkeypatch, request):
+    """A graph with four merges, which are many, just as many as are read at once, and few."""
+    monkeypatch.setattr(merged, "_FEW", request.param)
+    graph.query(CHAIN)
+    return graph
+
+
+def test_a_merged_id_is_followed_to_the_end(graph_of_merges):
+    found = merged.resolve_merged(graph_of_merges, ["a", "b", "c", "p", "alone"])
+    assert found == {"a": "c", "b": "c", "p": "q"}
+
+
+def test_an_entity_is_all_that_was_merged_into_it(graph_of_merges):
+    found = merged.merged_into(graph_of_merges, ["c", "b", "q", "alone"])
+    assert found == {"c": {"a", "b", "c", "x"}, "b": {"a", "b"}, "q": {"p", "q"}, "alone": {"alone"}}
