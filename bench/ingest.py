@@ -58,6 +58,14 @@ class Usage:
         return sum(seconds for of, seconds in self.seconds.values() if of == kind)
 
 
+def time_loop() -> float:
+    """Time a fixed loop on one core, in seconds: machines differ by it, and so do one machine's hours."""
+    began, total = time.process_time(), 0
+    for number in range(5_000_000):
+        total += number * number
+    return time.process_time() - began
+
+
 def measure(system: System, folder: Path, usage: Usage) -> dict[str, object]:
     """Ingest the folder and finalize; gives the figures."""
     before = {kind: usage.total(kind) for kind in ("workers", "servers")}
@@ -143,7 +151,8 @@ def main() -> None:
             figures = measure(system, arguments.folder.resolve(), usage)
             over.set()
             watcher.join()
-    print(json.dumps({"models": models.stem if models else "default", **figures}))
+    described = {"models": models.stem if models else "default", "loop_seconds": round(time_loop(), 2)}
+    print(json.dumps(described | figures))
 
 
 if __name__ == "__main__":
