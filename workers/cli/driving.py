@@ -12,6 +12,7 @@ from pipeline.errors import TransientError
 from workers.cli.exits import Interrupted
 from workers.cli.interrupts import check_interrupted
 from workers.cli.output import Note
+from workers.embedded import EmbeddedError
 from workers.running import System
 
 if TYPE_CHECKING:
@@ -146,9 +147,11 @@ def role_for(queues: Sequence[str]) -> str:
 
 @contextmanager
 def interruptible(how_to_go_on: Callable[[], str], note: Note) -> Iterator[None]:
-    """Turn Ctrl-C inside the block into an orderly end, and tell how to go on."""
+    """Turn Ctrl-C inside the block into an orderly end, and tell how to go on, also where the stack has ended."""
     try:
         yield
     except KeyboardInterrupt:
         note("Stopping; Ctrl-C again forces it.")
         raise Interrupted(f"Interrupted. Nothing is lost: {how_to_go_on()}") from None
+    except EmbeddedError as error:
+        raise type(error)(f"{error}\nNothing is lost: {how_to_go_on()}") from error

@@ -120,6 +120,14 @@ def test_a_queue_without_worker_is_told_after_a_while_with_what_to_start(clock, 
     assert len(said) == 1
 
 
+def test_a_stack_that_cannot_go_on_is_told_with_the_way_on() -> None:
+    with (
+        pytest.raises(StackLost, match=r"(?s)the owner died.*Nothing is lost: graphmill resume R"),
+        interruptible(lambda: "graphmill resume R", print),
+    ):
+        raise StackLost("the owner died")
+
+
 def test_ctrl_c_becomes_an_end_that_tells_how_to_go_on(said) -> None:
     with (
         pytest.raises(Interrupted, match="graphmill resume R"),
