@@ -62,7 +62,7 @@ def time_loop() -> float:
     """Time a fixed loop on one core, in seconds: machines differ by it, and so do one machine's hours."""
     began, total = time.process_time(), 0
     for number in range(5_000_000):
-        total += number * number
+        total += number * number  # something that no interpreter leaves out
     return time.process_time() - began
 
 

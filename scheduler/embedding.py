@@ -84,7 +84,10 @@ class Embedding:
         return rows
 
     def _store_each(self, shard: Shard, kind: str, pages: Iterable[Sequence[Embedded]]) -> int:
-        """Store page after page, each while the next one is made; gives how many vectors."""
+        """Store page after page, each while the next one is made; gives how many vectors.
+
+        Whatever ends it, a store in hand is awaited: none may go on when its part is told to be over.
+        """
         stored = 0
         before: Future[None] | None = None
         with ThreadPoolExecutor(1) as beside:

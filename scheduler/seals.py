@@ -36,12 +36,13 @@ LIST_PAGE = 2_000
 """Pending things listed at once: an id and a mark each."""
 SHARD_MIN = 250
 """A part is not made smaller than this many things: its messages and leases would cost more than it saves."""
+PASSAGES_MIN = 200
+"""The same for passages, each of which takes longer."""
 SHARD_MOST = 1_000
 """Nor larger, while there are parts left: at the end of a phase, workers wait for the last one."""
 _DEALT_IN = 4
-"""Parts are so many, or twice, three times as many, and equal: mostly two, four or eight processes share them."""
-PASSAGES_MIN = 200
-"""The same for passages, each of which takes longer."""
+"""Where it is divided at all, a phase has a multiple of this many parts, all equal, unless that makes them smaller than
+the least or more than the most: two or four processes, as many as most machines give, then end together."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +85,7 @@ class Seals:
             return name, 1
         things = {kind: list_pending(curator, kind) for kind in kinds}
         for of_kind in things.values():
-            # Relations of one entity go together: it is looked up once, and its supports are gone through once.
+            # Relations of one entity stand together: mostly its supports are then gone through once for all of them.
             of_kind.sort(key=lambda one: one.id)
         total = sum(len(of_kind) for of_kind in things.values())
         if following is Phase.JUDGE:

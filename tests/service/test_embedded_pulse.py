@@ -100,6 +100,23 @@ def test_a_server_that_works_without_an_answer_is_left_alone(bench) -> None:
     assert bench.seconds_until_it_hangs(20) is None
 
 
+def test_a_server_that_takes_calls_late_does_not_hang(bench) -> None:
+    bench.start("stands")
+    with socket.create_server(("127.0.0.1", 0), backlog=0) as listening:
+        bench.port = listening.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", bench.port)):  # more do not find room
+            assert bench.seconds_until_it_hangs(SILENT_SECONDS / 2) is None
+            listening.settimeout(10)
+            listening.accept()[0].close()
+            caller, _ = listening.accept()
+        with caller:
+            assert not bench.pulse.hangs()
+            assert caller.recv(100) == b"PING\r\n"
+            caller.send(b"-NOAUTH")
+            select.select([bench.pulse._socket], [], [], 10)
+            assert bench.seconds_until_it_hangs(SILENT_SECONDS - 10) is None
+
+
 def test_the_time_in_which_nobody_looked_does_not_count(bench) -> None:
     bench.start("stands")
     assert bench.seconds_until_it_hangs(10) is None

@@ -1,8 +1,6 @@
 """Children and their supervision, with real processes and a clock of the test."""
 
-import contextlib
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
@@ -63,6 +61,22 @@ def test_a_child_that_ran_long_enough_starts_with_a_new_count(tmp_path) -> None:
     stop_children([dying], 5)
 
 
+def test_a_child_that_hangs_again_and_again_is_given_up(tmp_path) -> None:
+    clock = [0.0]
+    hanging = child(tmp_path, "import time; time.sleep(600)")
+    supervisor = Supervisor([hanging], hangs={"all": lambda: True}, clock=lambda: clock[0])
+    hanging.start()
+    for _ in range(MOST_QUICK_RESTARTS):
+        # It takes minutes to be sure that one hangs.
+        hanging.started_at = clock[0] - QUICK_SECONDS * 3
+        assert [death.hung for death in supervisor.look()[0]] == [True]
+        clock[0] += FIRST_DELAY_SECONDS * 2**MOST_QUICK_RESTARTS
+        assert supervisor.look() == ([], True)
+    hanging.started_at = clock[0] - QUICK_SECONDS * 3
+    with pytest.raises(StartFailed, match="died 6 times in a row"):
+        supervisor.look()
+
+
 def test_stopping_kills_a_group_that_does_not_listen(tmp_path) -> None:
     stubborn = child(tmp_path, STUBBORN)
     stubborn.start()
@@ -70,23 +84,6 @@ def test_stopping_kills_a_group_that_does_not_listen(tmp_path) -> None:
         assert stubborn.returncode is None
     stop_children([stubborn], 0.2)
     assert stubborn.returncode == -signal.SIGKILL
-
-
-def test_a_ctrl_c_in_the_moment_of_a_fork_is_not_lost(tmp_path, monkeypatch) -> None:
-    starting = child(tmp_path, "")
-    start_process = subprocess.Popen
-
-    def interrupted(*arguments: object, **options: object) -> object:
-        # What runs around a fork drops what is raised in it.
-        with contextlib.suppress(KeyboardInterrupt):
-            signal.raise_signal(signal.SIGINT)
-        return start_process(*arguments, **options)
-
-    monkeypatch.setattr(subprocess, "Popen", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        starting.start()
-    assert starting.wait(10)
-    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 
 def test_a_child_is_not_started_from_a_thread_whose_end_would_end_it(tmp_path) -> None:

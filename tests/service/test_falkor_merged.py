@@ -11,6 +11,7 @@ CHAIN = "UNWIND [['a', 'b'], ['b', 'c'], ['x', 'c'], ['p', 'q']] AS m CREATE (:_
 def graph_of_merges(graph, writer, monkeypatch, request):
     """A graph with four merges, which are many, just as many as are read at once, and few."""
     monkeypatch.setattr(merged, "_FEW", request.param)
+    monkeypatch.setattr(merged, "_MANY", 3)
     graph.query(CHAIN)
     return graph
 
@@ -23,3 +24,9 @@ def test_a_merged_id_is_followed_to_the_end(graph_of_merges):
 def test_an_entity_is_all_that_was_merged_into_it(graph_of_merges):
     found = merged.merged_into(graph_of_merges, ["c", "b", "q", "alone"])
     assert found == {"c": {"a", "b", "c", "x"}, "b": {"a", "b"}, "q": {"p", "q"}, "alone": {"alone"}}
+
+
+def test_nothing_is_asked_about_no_ids(graph_of_merges):
+    graph_of_merges.close()
+    assert merged.merged_into(graph_of_merges, []) == {}
+    assert merged.resolve_merged(graph_of_merges, ["q"]) == {}

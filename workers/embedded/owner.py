@@ -232,10 +232,10 @@ class Owned:
             stop_children(self._workers, worker_grace_seconds)
         finally:
             try:
-                for server in (self._graph, self._broker):
-                    server.pulse.close()
                 stop_children([self._graph.child, self._broker.child], SERVER_GRACE_SECONDS)
             finally:
+                self._graph.pulse.close()
+                self._broker.pulse.close()
                 try:
                     remove_record(self.data_dir)
                 finally:

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import psutil
@@ -17,7 +17,6 @@ from workers.embedded.errors import StartFailed
 from workers.embedded.record import ProcessIdentity
 
 _PR_SET_PDEATHSIG = 1
-_ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 _POLL_SECONDS = 0.5
 _LARGEST_LOG_BYTES = 16 * 2**20
 # Looked up before any fork, so that the child calls nothing but a function it already has.
@@ -54,27 +53,6 @@ def _watch(parent_pid: int) -> None:
 def _follower(death_signal: int) -> Callable[[], None]:
     parent_pid = os.getpid()
     return lambda: _follow(parent_pid, death_signal)
-
-
-@contextlib.contextmanager
-def _signals_held() -> Iterator[None]:
-    """Put off the handlers of the signals that end a command.
-
-    Python runs functions of its own around a fork and drops what is raised in them: a Ctrl-C there would be lost.
-    """
-    caught: list[int] = []
-    held = {number: signal.getsignal(number) for number in _ENDING}
-    for number, handler in held.items():
-        if callable(handler):
-            signal.signal(number, lambda raised, _frame: caught.append(raised))
-    try:
-        yield
-    finally:
-        for number, handler in held.items():
-            if callable(handler):
-                signal.signal(number, handler)
-        for raised in caught:
-            signal.raise_signal(raised)
 
 
 class Child:
@@ -124,17 +102,16 @@ class Child:
         log = os.open(self.log_file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._log_start = os.fstat(log).st_size
         try:
-            with _signals_held():
-                self._process = subprocess.Popen(
-                    self._command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    cwd=self._folder,
-                    env=self._env,
-                    start_new_session=True,
-                    preexec_fn=_follower(self._death_signal),  # noqa: PLW1509 - main thread only, two system calls
-                )
+            self._process = subprocess.Popen(
+                self._command,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=self._folder,
+                env=self._env,
+                start_new_session=True,
+                preexec_fn=_follower(self._death_signal),  # noqa: PLW1509 - main thread only, two system calls
+            )
         except OSError as error:
             raise StartFailed(f"{self.name} cannot be started: {self._command[0]}: {error.strerror}") from error
         finally:

@@ -2,10 +2,9 @@
 
 FalkorDB's threads can come to wait for each other in a circle (seen on 4.16 with GRAPH.COPY of a graph that is written
 at the same time). Then the whole server stands still, and only its end helps; what it acknowledged is in its
-append-only file.
+append-only file, but for the last second or two at most.
 """
 
-import contextlib
 import socket
 import time
 from collections.abc import Callable
@@ -19,7 +18,6 @@ SILENT_SECONDS = 60.0
 ASK_SECONDS = 5.0
 _LONGEST_LOOK_SECONDS = 20.0
 """How much of the time since the last call counts: a loop that itself waits for the server calls that seldom."""
-_CONNECT_SECONDS = 1.0
 _IDLE_CPU_SECONDS = 1.0
 """CPU time that a server which hangs may use meanwhile: its allocator's threads still tidy up."""
 _WAITING = frozenset({psutil.STATUS_DISK_SLEEP, psutil.STATUS_TRACING_STOP})
@@ -35,7 +33,7 @@ class Pulse:
         self._clock = clock
         self._asked_of = 0.0  # when the process that was asked had been started
         self._socket: socket.socket | None = None
-        self._open = False
+        self._open = self._sent = False
         self._asked_at = -ASK_SECONDS
         self._looked_at = 0.0
         self._silent = 0.0
@@ -51,9 +49,10 @@ class Pulse:
         if self._asked_of != self._child.started_at:
             self.close()
         if self._open and not self._answered():
-            self._silent += min(passed, _LONGEST_LOOK_SECONDS)
+            if not self._waits():
+                self._silent += min(passed, _LONGEST_LOOK_SECONDS)
             if self._silent >= SILENT_SECONDS:
-                idle = self._is_idle()
+                idle = self._cpu_seconds() - self._cpu < _IDLE_CPU_SECONDS
                 self.close()
                 return idle
         elif now - self._asked_at >= ASK_SECONDS:
@@ -64,26 +63,34 @@ class Pulse:
         """Ask no more of the process that was asked; the next look begins anew."""
         if self._socket is not None:
             self._socket.close()
-        self._socket, self._open = None, False
+        self._socket, self._open, self._sent = None, False, False
 
     def _ask(self, now: float) -> None:
         self._asked_of, self._asked_at = self._child.started_at, now
         self._silent, self._cpu = 0.0, self._cpu_seconds()
+        if self._socket is None:
+            self._socket = socket.socket()
+            self._socket.setblocking(False)
+            self._socket.connect_ex(("127.0.0.1", self._port()))
+        self._open, self._sent = True, False
+        self._send()
+
+    def _send(self) -> None:
+        if self._socket is None:
+            return
         try:
-            if self._socket is None:
-                self._socket = socket.create_connection(("127.0.0.1", self._port()), _CONNECT_SECONDS)
-                self._socket.setblocking(False)
             self._socket.send(b"PING\r\n")  # without a password: that it refuses is an answer as well
-        except TimeoutError:
-            self._open = True  # nobody accepts
+            self._sent = True
+        except BlockingIOError:
+            pass  # it has not taken the call yet
         except OSError:
             self.close()  # it has ended, which its supervisor sees
-        else:
-            self._open = True
 
     def _answered(self) -> bool:
-        if self._socket is None:
-            return False
+        if not self._sent:
+            self._send()
+        if self._socket is None or not self._sent:
+            return not self._open
         try:
             answer = self._socket.recv(4096)
         except BlockingIOError:
@@ -95,11 +102,11 @@ class Pulse:
         self._open = False
         return True
 
-    def _is_idle(self) -> bool:
-        with contextlib.suppress(psutil.Error):
-            if self._process().status() in _WAITING:
-                return False
-        return self._cpu_seconds() - self._cpu < _IDLE_CPU_SECONDS
+    def _waits(self) -> bool:
+        try:
+            return self._process().status() in _WAITING
+        except psutil.Error:
+            return False
 
     def _cpu_seconds(self) -> float:
         try:

@@ -12,6 +12,8 @@ MOST_QUICK_RESTARTS = 5
 """Deaths in a row, each soon after a start, after which a child is given up."""
 QUICK_SECONDS = 60.0
 """A child that ran longer than this has recovered: its count starts anew."""
+QUICK_HANG_SECONDS = 300.0
+"""The same for a child that hung, which takes minutes to be noticed."""
 FIRST_DELAY_SECONDS = 0.5
 """Wait before the first restart; it doubles with each quick death."""
 
@@ -78,16 +80,17 @@ class Supervisor:
             returncode = child.returncode
             if returncode is not None:
                 deaths.append(Death(child.name, returncode, child.log_file, hung))
-                self._plan_restart(child, returncode)
+                self._plan_restart(child, deaths[-1])
         return deaths, restarted
 
-    def _plan_restart(self, child: Child, returncode: int) -> None:
+    def _plan_restart(self, child: Child, death: Death) -> None:
         now = self._clock()
-        count = self._quick.get(child.name, 0) + 1 if now - child.started_at < QUICK_SECONDS else 1
+        quick = now - child.started_at < (QUICK_HANG_SECONDS if death.hung else QUICK_SECONDS)
+        count = self._quick.get(child.name, 0) + 1 if quick else 1
         self._quick[child.name] = count
         if count > MOST_QUICK_RESTARTS:
             raise StartFailed(
-                f"{child.name} died {count} times in a row (last: exit status {returncode}).\n"
+                f"{child.name} died {count} times in a row (last: exit status {death.returncode}).\n"
                 f"End of {child.log_file}:\n{child.tail()}"
             )
         self._due[child.name] = now + FIRST_DELAY_SECONDS * 2 ** (count - 1)

@@ -67,8 +67,6 @@ RETURN id, s.rel_type, s.tgt, c.id, s.description
 """
 _SEARCHED = 20
 """Targets that the engine looks for, one by one for each support; of more it gives all supports, in less time."""
-_HUBS = 10
-"""Entities of which all supports are read at once: some have very many."""
 _RELATIONS = """
 UNWIND $rows AS r MATCH (a:__Entity__ {id: r[0]}) MATCH (b:__Entity__ {id: r[2]})
 OPTIONAL MATCH (a)-[x:RELATES {rel_type: r[1]}]->(b)
@@ -185,7 +183,7 @@ def _read_statements(
     descriptions: defaultdict[Ends, set[str]] = defaultdict(set)
     found = (
         *graph.ro_query(_SUPPORTS, rows),
-        *(row for some in batched(related, _HUBS) for row in graph.ro_query(_ALL_SUPPORTS, some)),
+        *(row for one in related for row in graph.ro_query(_ALL_SUPPORTS, [one])),
     )
     for source, rel_type, as_id, chunk, description in found:
         if as_id not in target_of:

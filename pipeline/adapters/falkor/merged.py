@@ -9,7 +9,8 @@ from collections.abc import Collection
 from pipeline.adapters.falkor.client import FalkorGraph
 
 _FEW = 500
-"""Merges that are read all at once, which takes no longer than to ask for a page of ids among them."""
+"""Merges that are read all at once for `_MANY` ids: that takes no longer than to look for the ids among them."""
+_MANY = 100
 _SOME = "MATCH (m:__Merged__) RETURN m.id, m.into LIMIT $few"
 _FORWARD = "UNWIND $rows AS id MATCH (m:__Merged__ {id: id}) RETURN m.id, m.into"
 _BACKWARD = "UNWIND $rows AS id MATCH (m:__Merged__ {into: id}) RETURN m.id, m.into"
@@ -34,10 +35,11 @@ def merged_into(graph: FalkorGraph, ids: Collection[str]) -> dict[str, set[str]]
 
 
 def _follow(graph: FalkorGraph, cypher: str, ids: Collection[str], *, found: int) -> dict[str, str]:
-    """Collect the links that lead on from ids; `found` is the column that the next step starts from."""
-    some = graph.ro_query(_SOME, few=_FEW)
-    if len(some) < _FEW:
-        return dict(some)  # all there are
+    """Collect the links that lead on from ids, and maybe others; the next step starts from the column `found`."""
+    if len(ids) >= _MANY:
+        some = graph.ro_query(_SOME, few=_FEW)
+        if len(some) < _FEW:
+            return dict(some)  # all there are
     links: dict[str, str] = {}
     seen: set[str] = set()
     frontier = set(ids)

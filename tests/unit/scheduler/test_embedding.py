@@ -103,6 +103,7 @@ def test_every_name_and_passage_has_a_part_beside_the_one_that_judges(
     entities, passages, names_parts, parts, seals, record, monkeypatch
 ):
     monkeypatch.setattr(sealing, "SHARD_MIN", 2)
+    monkeypatch.setattr(sealing, "SHARD_MOST", 2)
     monkeypatch.setattr(sealing, "PASSAGES_MIN", 10)
     graph = Graph(entity=[f"e{n}" for n in range(entities)], chunk=[f"c{n}" for n in range(passages)])
     assert seal(seals, record, NAMES, Phase.NAMES, graph) == names_parts
@@ -173,12 +174,39 @@ def test_a_page_that_cannot_be_stored_ends_the_part(embedding, monkeypatch, page
         embedding.it.embed(JUDGE, "entity", pages)
 
 
-def test_relations_of_one_entity_go_to_one_part(seals, record, monkeypatch):
+def test_a_store_in_hand_is_over_when_the_part_fails(embedding, monkeypatch):
+    fails = threading.Event()
+    over = []
+
+    def pages():
+        yield ["a"]
+        fails.set()
+        raise GraphUnavailable("down")
+
+    def store(kind, rows, epoch):
+        assert fails.wait(10)
+        over.append(True)
+
+    monkeypatch.setattr(embedding.graph, "set_vectors", store)
+    with pytest.raises(GraphUnavailable):
+        embedding.it.embed(JUDGE, "entity", pages())
+    assert over == [True]
+
+
+def test_neighbours_go_to_one_part(seals, record, monkeypatch):
     monkeypatch.setattr(sealing, "SHARD_MIN", 3)
     graph = Graph(relation=["b-1", "a-2", "c-1", "a-1", "b-2", "c-2"])
     assert seal(seals, record, NAMES, Phase.FACTS, graph) == 2
     dealt = [[one.id for one in seals.part(NAMES, Phase.FACTS, part)["relation"]] for part in range(2)]
     assert dealt == [["a-1", "a-2", "b-1"], ["b-2", "c-1", "c-2"]]
+
+
+@pytest.mark.parametrize(("relations", "parts"), [(0, 1), (250, 1), (600, 3), (1_001, 4), (4_001, 8), (90_000, 63)])
+def test_parts_are_a_multiple_of_four_of_a_thousand_at_most(relations, parts, seals, record):
+    graph = Graph(relation=[f"r{n:05}" for n in range(relations)])
+    assert seal(seals, record, NAMES, Phase.FACTS, graph) == parts
+    sizes = {len(seals.part(NAMES, Phase.FACTS, part)["relation"]) for part in range(parts)}
+    assert max(sizes) - min(sizes) <= 1
 
 
 def test_a_name_whose_vector_is_lost_gets_it_all_the_same(embedding, shelf, seals):

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 
 from pipeline.errors import GraphMissing, GraphUnavailable
 from scheduler.errors import RunNotFound
+from workers.cli import main
 from workers.cli.entries import list_entries, render_env, render_markdown
 from workers.cli.exits import MEANINGS, ExitCode, Interrupted, describe_error
 from workers.cli.program import build_program, run
@@ -314,3 +315,14 @@ def test_a_rule_between_settings_is_told_without_its_python_name() -> None:
     with pytest.raises(ValidationError) as caught:
         Settings(soft_time_limit=700)
     assert describe_error(caught.value).message.startswith("Wrong settings. time_limit must be larger")
+
+
+def test_a_ctrl_c_while_the_program_is_loaded_is_no_traceback(monkeypatch, capsys):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("workers.cli.program.prepare_process", interrupt)
+    with pytest.raises(SystemExit) as ended:
+        main([])
+    assert ended.value.code == ExitCode.INTERRUPTED
+    assert capsys.readouterr().err == "Interrupted.\n"
