@@ -11,6 +11,7 @@ import psutil
 import redis
 
 from pipeline.errors import PermanentError
+from scheduler.errors import LedgerUnavailable
 from scheduler.workers import Worker
 from workers.connections import require_redis
 from workers.embedded import Death, Joined, Owned, StartFailed, find_engine, open_stack
@@ -143,7 +144,15 @@ def _connect(settings: Settings, stack: Owned | Joined | None) -> System:
     from workers.app import create_app
     from workers.client import Client
 
-    require_redis(settings)
+    try:
+        require_redis(settings)
+    except LedgerUnavailable as error:
+        if stack is None:
+            raise
+        raise LedgerUnavailable(
+            "The Redis of the embedded stack does not answer. One that hangs is started again by the command that runs "
+            "the stack: give this one again in a minute or two."
+        ) from error
     app = create_app(settings)
     # Tasks are shared tasks: they are sent through whichever app is current.
     app.set_current()

@@ -46,7 +46,10 @@ class Interrupted(PipelineError):
 # What to do about errors of the stages, which do not know the commands.
 _FIXES = {
     "graph_missing": ". `graphmill ingest FOLDER --graph NAME` makes one.",
-    "graph_unavailable": ". `graphmill health` shows more; FALKORDB_URL names the server.",
+    "graph_unavailable": (
+        ". `graphmill health` shows more. FALKORDB_URL names a server of your own; one of the embedded stack that "
+        "hangs is started again by the command that runs the stack: give this one again in a minute or two."
+    ),
 }
 
 
