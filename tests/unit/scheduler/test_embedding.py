@@ -201,7 +201,7 @@ def test_neighbours_go_to_one_part(seals, record, monkeypatch):
     assert dealt == [["a-1", "a-2", "b-1"], ["b-2", "c-1", "c-2"]]
 
 
-@pytest.mark.parametrize(("relations", "parts"), [(0, 1), (250, 1), (600, 3), (1_001, 4), (4_001, 8), (90_000, 63)])
+@pytest.mark.parametrize(("relations", "parts"), [(0, 1), (250, 1), (600, 3), (1_001, 4), (4_001, 8)])
 def test_parts_are_a_multiple_of_four_of_a_thousand_at_most(relations, parts, seals, record):
     graph = Graph(relation=[f"r{n:05}" for n in range(relations)])
     assert seal(seals, record, NAMES, Phase.FACTS, graph) == parts
