@@ -175,16 +175,17 @@ def test_a_page_that_cannot_be_stored_ends_the_part(embedding, monkeypatch, page
 
 
 def test_a_store_in_hand_is_over_when_the_part_fails(embedding, monkeypatch):
-    fails = threading.Event()
+    goes_on = threading.Event()
     over = []
 
     def pages():
         yield ["a"]
-        fails.set()
+        # Well after the failure below: one that did not wait for the store would be told before.
+        threading.Timer(0.2, goes_on.set).start()
         raise GraphUnavailable("down")
 
     def store(kind, rows, epoch):
-        assert fails.wait(10)
+        assert goes_on.wait(10)
         over.append(True)
 
     monkeypatch.setattr(embedding.graph, "set_vectors", store)
