@@ -15,19 +15,18 @@ from workers.embedded.supervision import Supervisor
 
 # Takes calls at the port that it is told, and acts as told: it answers, or does not; it works, or does not.
 SERVER = """
-import socket, sys, threading, time
+import signal, socket, sys
 with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listening:
-    if sys.argv[2] == "works":
-        threading.Thread(target=lambda: [None for _ in iter(int, 1)], daemon=True).start()
     print("ready", flush=True)
+    if sys.argv[2] == "stands":
+        signal.pause()
+    while sys.argv[2] == "works":
+        pass
     while True:
         caller, _ = listening.accept()
-        if sys.argv[2] == "hangs up":
-            caller.close()
-        if sys.argv[2] == "answers":
-            while caller.recv(100):
-                caller.send(b"-NOAUTH")
-        time.sleep(600 if sys.argv[2] in ("stands", "works") else 0)
+        while sys.argv[2] == "answers" and caller.recv(100):
+            caller.send(b"-NOAUTH")
+        caller.close()
 """
 
 
@@ -39,7 +38,7 @@ class Bench:
         self.port = port
         self.answers = False
         self.child = Child("graph", [], folder / "graph.log", death_signal=signal.SIGKILL)
-        self.pulse = Pulse(self.child, lambda: self.port, lambda: self.now)
+        self.pulse = Pulse(self.child, lambda: ("127.0.0.1", self.port), lambda: self.now)
 
     def start(self, what: str) -> None:
         self.answers = what in ("answers", "hangs up")

@@ -24,12 +24,18 @@ _WAITING = frozenset({psutil.STATUS_DISK_SLEEP, psutil.STATUS_TRACING_STOP})
 """It waits for a disk or for a debugger, not for itself."""
 
 
+Address = tuple[str, int]
+"""Host and port."""
+
+
 class Pulse:
     """Asks one server now and then whether it lives, and never waits for the answer."""
 
-    def __init__(self, child: Child, port: Callable[[], int], clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, child: Child, address: Callable[[], Address], clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._child = child
-        self._port = port
+        self._address = address
         self._clock = clock
         self._asked_of = 0.0  # when the process that was asked had been started
         self._socket: socket.socket | None = None
@@ -71,7 +77,7 @@ class Pulse:
         if self._socket is None:
             self._socket = socket.socket()
             self._socket.setblocking(False)
-            self._socket.connect_ex(("127.0.0.1", self._port()))
+            self._socket.connect_ex(self._address())
         self._open, self._sent = True, False
         self._send()
 

@@ -78,7 +78,7 @@ class Server:
             folder=folder,
             death_signal=signal.SIGTERM,  # it writes its append-only file out and ends
         )
-        self.pulse = Pulse(self.child, lambda: self._port)
+        self.pulse = Pulse(self.child, lambda: (HOST, self._port))
         """Whether it hangs."""
         self._folder = folder
         self._directives = directives
